@@ -1,4 +1,4 @@
-//! The files that a result would be.
+//! Output files of a result.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -9,36 +9,36 @@ use soleus_math::Table;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// What is in a file.
+/// Content of a file.
 #[derive(Clone, Debug)]
 pub enum Content<'a> {
-    /// Text, or bytes of any kind.
+    /// Text or binary data.
     Bytes(Cow<'a, [u8]>),
-    /// A table, made into text when it is written: in OpenSim's format, or in that of the file's ending (.csv, .parquet).
+    /// A table, converted to text when it is written: in OpenSim's format, or by file extension (.csv, .parquet).
     Storage(&'a Table, Digits),
-    /// The same with the header that names the type of its columns.
+    /// The same, with a header that gives the type of its columns.
     TypedStorage(&'a Table),
 }
 
-/// A file that a result would be: its name and what is in it.
+/// An output file: its name and content.
 #[derive(Clone, Debug)]
 pub struct Artifact<'a> {
-    /// Name, as the request or the setup file gives it.
+    /// File name, as given in the request or the setup file.
     pub path: PathBuf,
-    /// What is in it.
+    /// Content.
     pub content: Content<'a>,
-    /// Whether the tool made up the name, or a setup file: then its folder is made too. A name that a user gave just now has a
-    /// folder already.
+    /// Whether the name was chosen by the tool or comes from a setup file: its folder is then created. If the user gave
+    /// the name, the folder must exist.
     pub is_derived: bool,
 }
 
 impl<'a> Artifact<'a> {
-    /// A file of text.
+    /// A text file.
     pub fn text(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Artifact::bytes(path, text.into().into_bytes())
     }
 
-    /// A file of bytes.
+    /// A binary file.
     pub fn bytes(path: impl Into<PathBuf>, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         Artifact { path: path.into(), content: Content::Bytes(bytes.into()), is_derived: false }
     }
@@ -48,12 +48,12 @@ impl<'a> Artifact<'a> {
         Artifact { path: path.into(), content: Content::Storage(table, digits), is_derived: false }
     }
 
-    /// Under a name that the tool made up.
+    /// Marks the name as chosen by the tool.
     pub fn derived(self) -> Self {
         Artifact { is_derived: true, ..self }
     }
 
-    /// The bytes of the file.
+    /// Content of the file in bytes.
     pub fn to_bytes(&self) -> Cow<'_, [u8]> {
         match &self.content {
             Content::Bytes(bytes) => Cow::Borrowed(bytes),
@@ -70,7 +70,7 @@ impl<'a> Artifact<'a> {
         }
     }
 
-    /// Writes the file, and makes its folder if the name was made up.
+    /// Writes the file; creates its folder if the name was chosen by the tool.
     pub fn write(&self, context: &Context) -> Result<(), Error> {
         let files = context.files;
         if let Some(folder) = self.path.parent().filter(|_| self.is_derived) {
@@ -80,17 +80,17 @@ impl<'a> Artifact<'a> {
     }
 }
 
-/// What every result of a tool can do.
+/// Methods of all results.
 pub trait Outcome {
-    /// The files that it would be, in the order in which they are to be written.
+    /// Output files, in the order in which they are written.
     fn artifacts(&self) -> Vec<Artifact<'_>>;
 
-    /// Whether everything was solved that was asked for. What is there is worth writing in any case.
+    /// An error if not everything was solved. Results can be written in any case.
     fn verdict(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Writes all files; those whose names were made up are told. If one of them has no folder, none is written.
+    /// Writes all files and reports names that were chosen by the tool. If a folder is missing, no file is written.
     fn write(&self, context: &Context) -> Result<(), Error> {
         let artifacts = self.artifacts();
         for a in artifacts.iter().filter(|a| !a.is_derived) {

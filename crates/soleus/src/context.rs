@@ -1,4 +1,4 @@
-//! What a tool runs in: its files, whom it tells, whether to go on, how many threads.
+//! Environment of a tool: files, monitor, threads.
 
 use crate::error::Error;
 use crate::extension::Registry;
@@ -7,23 +7,23 @@ use soleus_model::{Diagnostic, Diagnostics, Severity};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// How far long work has come.
+/// Progress of a long computation.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// What is counted: `frames`, `rows`, `s` of a simulation, `iterations`.
     pub what: &'a str,
-    /// How many are done.
+    /// Number done.
     pub done: f64,
-    /// How many there are, where that is known.
+    /// Total number, if known.
     pub total: Option<f64>,
-    /// Time that the tool expects to need, s, where it knows better than the share that is done tells.
+    /// Estimated remaining time, s, if the tool has a better estimate than the fraction done.
     pub left_s: Option<f64>,
-    /// More words about this step, such as the residuals of an iteration; may be empty.
+    /// Details of this step, such as the residuals of an iteration; may be empty.
     pub detail: &'a str,
 }
 
 impl Progress<'_> {
-    /// In words, after `seconds` of work.
+    /// As a line of text, after `seconds` of computation.
     pub fn line(&self, seconds: f64) -> String {
         let mut text = match self.total {
             Some(total) if total > 0.0 => {
@@ -48,63 +48,63 @@ impl Progress<'_> {
     }
 }
 
-/// The motion that a tool has reached, while it is at work.
+/// Intermediate motion of a running tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Reached<'a> {
-    /// Names of coordinates, or of states.
+    /// Names of the coordinates or states.
     pub names: &'a [String],
-    /// Times, s: all of them of a solver that improves a whole motion, one of a tool that goes frame by frame.
+    /// Times, s: all times for solvers that improve a whole motion, one time for tools that work frame by frame.
     pub times: &'a [f64],
-    /// Values for each time, rad or m, and those of states.
+    /// Values at each time, rad or m; in state units for other states.
     pub rows: &'a [Vec<f64>],
-    /// Errors of markers at this frame, m, where markers are followed: root mean square, the largest, and its marker.
+    /// Marker errors in this frame, m, if markers are tracked: RMS, maximum, and the marker with the maximum.
     pub marker_error: Option<(f64, f64, &'a str)>,
 }
 
-/// Who is told what a tool does, and may stop it. Called from any thread.
+/// Receives messages, progress and intermediate motions of a tool, and can cancel it. Called from any thread.
 pub trait Monitor: Sync {
-    /// Something odd about the input, in the order of the tool's work.
+    /// A warning about the input, in the order in which the tool finds them.
     fn diagnostic(&self, _: &Diagnostic) {}
 
-    /// A line about the result or the way to it.
+    /// A line about the result or the computation.
     fn note(&self, _: &str) {}
 
-    /// A step of long work is done. Called often: who shows it chooses when.
+    /// A step of a long computation is done. Called often: limit the display rate in the implementation.
     fn progress(&self, _: &Progress) {}
 
-    /// Whether the motion that was reached is worth telling now: who draws it says how often.
+    /// Whether to call [`motion`](Self::motion) now. An implementation limits the rate here.
     fn wants_motion(&self) -> bool {
         false
     }
 
-    /// The motion that was reached.
+    /// An intermediate motion.
     fn motion(&self, _: &Reached) {}
 
-    /// Whether the tool should stop as soon as it can, and keep what it has.
+    /// Whether the tool should stop as soon as possible and keep its results so far.
     fn is_cancelled(&self) -> bool {
         false
     }
 
-    /// A clock that only rises, s; `None` where there is none. Results do not depend on it, but for those with a deadline.
+    /// A monotonic clock, s; `None` if there is none. Results do not depend on it, except with a deadline.
     fn seconds(&self) -> Option<f64> {
         None
     }
 }
 
-/// Tells nobody and never stops.
+/// Ignores all messages and never cancels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Monitor for Silent {}
 
-/// Keeps what it is told.
+/// Collects all messages.
 #[derive(Debug, Default)]
 pub struct Collected {
     told: Mutex<(Vec<Diagnostic>, Vec<String>)>,
 }
 
 impl Collected {
-    /// What was odd about the input.
+    /// Warnings about the input.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
@@ -125,41 +125,42 @@ impl Monitor for Collected {
     }
 }
 
-/// Most threads that a tool uses: each takes memory, systems refuse more than some thousands, and no tool has work for more.
+/// Maximum number of threads of a tool: each needs memory, operating systems limit their number, and no tool benefits
+/// from more.
 pub const MOST_THREADS: usize = 256;
 
-/// What a tool runs in. Cheap to copy; shared by all threads of a tool.
+/// Environment of a tool. Cheap to copy; shared by all threads of a tool.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Where files come from.
+    /// Source and destination of files.
     pub files: &'a dyn Files,
-    /// Who is told.
+    /// Receiver of messages.
     pub monitor: &'a dyn Monitor,
-    /// How many threads a tool may use. Results are the same on any number.
+    /// Maximum number of threads. Results do not depend on it.
     pub threads: usize,
-    /// Whether warnings about model files are told; a command of many steps tells them in the first.
+    /// Whether to report warnings about model files; a command with several steps reports them in the first.
     pub model_warnings: bool,
-    /// Classes of forces and words of formulas beside those that are built in.
+    /// User-defined force classes and formula names, in addition to the built-in ones.
     pub registry: Option<&'a Registry>,
 }
 
 impl<'a> Context<'a> {
-    /// With these files; tells nobody, on one thread.
+    /// With these files, no monitor, and one thread.
     pub fn new(files: &'a dyn Files) -> Self {
         Context { files, monitor: &Silent, threads: 1, model_warnings: true, registry: None }
     }
 
-    /// Telling this one.
+    /// With this monitor.
     pub fn with_monitor(self, monitor: &'a dyn Monitor) -> Self {
         Context { monitor, ..self }
     }
 
-    /// On so many threads, at most [`MOST_THREADS`].
+    /// With this number of threads, at most [`MOST_THREADS`].
     pub fn with_threads(self, threads: usize) -> Self {
         Context { threads: threads.clamp(1, MOST_THREADS), ..self }
     }
 
-    /// Knowing these classes and words, too.
+    /// With these user-defined classes and names.
     pub fn with_registry(self, registry: &'a Registry) -> Self {
         Context { registry: Some(registry), ..self }
     }
@@ -169,12 +170,12 @@ impl<'a> Context<'a> {
         Context { model_warnings: false, ..self }
     }
 
-    /// All bytes of a file.
+    /// Reads a file.
     pub fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
         self.files.read(path).map_err(|e| Error::read(self.files, path, e))
     }
 
-    /// A file of text.
+    /// Reads a text file.
     pub fn read_text(&self, path: &Path) -> Result<String, Error> {
         String::from_utf8(self.read(path)?).map_err(|_| {
             let e = std::io::Error::new(std::io::ErrorKind::InvalidData, "not valid UTF-8");
@@ -182,21 +183,21 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Tells what is odd about the input; notes are left out.
+    /// Reports the warnings about the input, without notes.
     pub fn report(&self, log: &Diagnostics) {
         for d in log.list.iter().filter(|d| d.severity > Severity::Note) {
             self.monitor.diagnostic(d);
         }
     }
 
-    /// Tells one oddity of a file.
+    /// Reports a warning about a file.
     pub fn warn(&self, path: &Path, message: impl Into<String>, hint: &str) {
         let mut log = Diagnostics::new(path.display().to_string());
         log.warn(0, "", message, hint);
         self.report(&log);
     }
 
-    /// What was read, if it has no errors; what is odd about it is told. An error carries everything that was found.
+    /// The value read, if there were no errors; warnings are reported. An error contains all diagnostics.
     pub fn settle<T>(&self, path: &Path, value: Option<T>, log: Diagnostics) -> Result<T, Error> {
         match value {
             Some(value) if !log.has_errors() => {
@@ -207,18 +208,18 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Tells a line about the result.
+    /// Reports a line about the result.
     pub fn note(&self, line: impl AsRef<str>) {
         self.monitor.note(line.as_ref());
     }
 
-    /// Tells that `done` of `total` are done.
+    /// Reports that `done` of `total` are done.
     pub fn progress(&self, what: &str, done: usize, total: usize) {
         let total = Some(total as f64);
         self.monitor.progress(&Progress { what, done: done as f64, total, left_s: None, detail: "" });
     }
 
-    /// An error if the caller asked to stop.
+    /// An error if the tool was cancelled.
     pub fn go_on(&self) -> Result<(), Error> {
         if self.monitor.is_cancelled() { Err(Error::Cancelled { saved: String::new() }) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Conversion of motion, marker and force files into each other, with rotation, units, filter and rate on the way.
+//! Converts motion, marker and force files between formats, with rotation, units, filtering and resampling.
 //!
 //! ```no_run
 //! use soleus::conversion::Turn;
@@ -37,35 +37,37 @@ use soleus_tools::quality::check_cutoff;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A table in another form. Steps are done in this order: turn the laboratory, rotate, units, gaps, low-pass, rate.
+/// Converts a table. Steps are applied in this order: laboratory axes, rotation, units, gaps, low-pass filter, sampling
+/// rate.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Convert {
-    /// The table: .sto, .mot, .trc, .csv, .c3d or .parquet.
+    /// Input: .sto, .mot, .trc, .csv, .c3d or .parquet.
     pub input: Source<Table>,
-    /// File to write: .sto, .mot, .trc, .csv or .parquet.
+    /// Output file: .sto, .mot, .trc, .csv or .parquet.
     pub output: Option<PathBuf>,
-    /// What to take out of a .c3d; without it markers for a .trc and forces for other files.
+    /// Data to extract from a .c3d; default: markers for a .trc, forces for other files.
     pub take: Option<Take>,
-    /// Turns the laboratory to y up and to the subject's way along x, by quarter turns, as the markers of the file tell.
+    /// Rotates the laboratory by quarter turns so that y is up and the subject moves along x, as determined from the
+    /// markers.
     pub turn_laboratory: bool,
-    /// Turns of all vectors, one after the other.
+    /// Rotations of all vectors, applied in order.
     pub rotate: Vec<Turn>,
-    /// Unit of length of the markers read, where the file does not say it (.csv).
+    /// Length unit of the markers in the input, if the file does not specify it (.csv).
     pub from_units: Option<String>,
-    /// Angles read are in degrees, where the file does not say it (.csv).
+    /// Whether angles in the input are in degrees, if the file does not specify it (.csv).
     pub degrees: bool,
-    /// Unit of length of the markers written: m, cm, mm, in, …
+    /// Length unit of the markers in the output: m, cm, mm, in, …
     pub units: Option<String>,
-    /// Closes gaps of at most this many rows.
+    /// Fills gaps of at most this many rows.
     pub fill_gaps: Option<usize>,
-    /// Rows per second, Hz; values between rows come from splines of degree 5.
+    /// Sampling rate of the output, Hz; interpolated by quintic splines.
     pub rate: Option<f64>,
-    /// Cutoff of a third-order Butterworth low-pass, forwards and backwards, Hz.
+    /// Cutoff frequency of a zero-phase third-order Butterworth low-pass filter, Hz.
     pub lowpass_hz: Option<f64>,
-    /// Ground reactions of a .c3d are 0 where the force normal to the plate is below this, N.
+    /// Ground reactions in a .c3d are set to 0 where the force normal to the plate is below this threshold, N.
     pub force_threshold_n: f64,
-    /// Write .sto and .mot with 8 decimals, as OpenSim's tools do; otherwise no digit is lost.
+    /// Write .sto and .mot with 8 decimals, as OpenSim's tools do; default: full precision.
     pub fixed_digits: bool,
 }
 
@@ -81,7 +83,7 @@ pub enum Axis {
     Z,
 }
 
-/// A turn about a coordinate axis. As text, such as `x:-90`.
+/// A rotation about a coordinate axis. As text, for example `x:-90`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     /// The axis.
@@ -129,17 +131,17 @@ impl Turn {
 /// What to do about a frequency that is none.
 const POSITIVE_HZ: &str = "give a finite number of Hz above zero";
 
-/// A turn, or one that the data tell: `x:-90`, `auto`.
+/// A given rotation, or one determined from the data: `x:-90`, `auto`.
 #[derive(Clone, Copy, Debug)]
 pub enum Rotate {
-    /// To y up and the way of the subject along x.
+    /// To y up and the direction of motion along x.
     Auto,
     /// About an axis.
     By(Turn),
 }
 
 impl Rotate {
-    /// The turn, where it is given.
+    /// The rotation, if given.
     pub fn turn(self) -> Option<Turn> {
         if let Rotate::By(turn) = self { Some(turn) } else { None }
     }
@@ -154,7 +156,7 @@ impl std::str::FromStr for Rotate {
 }
 
 impl Convert {
-    /// Reads the table and changes it.
+    /// Reads and converts the table.
     pub fn run(&self, cx: &Context) -> Result<ConvertedTable, Error> {
         let input = self.input.path();
         let content = |message: String| Error::content(input, 0, "", message, "");
@@ -309,7 +311,7 @@ impl Convert {
     }
 }
 
-/// A table in another form.
+/// A converted table.
 #[derive(Clone, Debug)]
 pub struct ConvertedTable {
     /// The table.

@@ -1,6 +1,6 @@
-//! Equilibrium: a state in which a model is at rest, and how motions about it grow or die out.
+//! Static equilibrium of a model, and its stability.
 //!
-//! Finds f(x, 0, e) = 0: speeds, accelerations and rates of muscle states all zero, constraints met.
+//! Solves f(x, 0, e) = 0: speeds, accelerations and rates of muscle states are zero and constraints are satisfied.
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, Equilibrium};
@@ -30,21 +30,22 @@ use soleus_simulation::system::{Constant, Rest, RestError, RestOptions, solve_re
 use soleus_simulation::{Controls, ImplicitOde, SystemOde, Trajectory};
 use std::path::PathBuf;
 
-/// A state at rest.
+/// Finds a state of static equilibrium.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Equilibrium {
     /// The model.
     pub model: ModelSource,
-    /// Excitation of every muscle, which its activation has at rest; without it the model's controllers at the start.
+    /// Excitation of all muscles, equal to their activation in equilibrium; default: values of the model's controllers
+    /// at the start.
     pub excitation: Option<f64>,
-    /// State to begin the search at: the first row of a table; without it the model's default pose.
+    /// Initial guess: the first row of a table; default: the model's default pose.
     pub initial: Option<Source<Table>>,
-    /// Find the eigenvalues of the motion about it too.
+    /// Whether to compute the eigenvalues of the linearized motion.
     pub eigenvalues: bool,
-    /// Largest force or moment left unbalanced, N or N m.
+    /// Maximum unbalanced force or moment, N or N m.
     pub tolerance: f64,
-    /// Table of one row to write (.sto).
+    /// Output table with one row (.sto).
     pub output: Option<PathBuf>,
 }
 
@@ -62,7 +63,7 @@ impl Default for Equilibrium {
 }
 
 impl Equilibrium {
-    /// Finds the state.
+    /// Finds the equilibrium.
     pub fn run(&self, cx: &Context) -> Result<StateAtRest, Error> {
         let path = self.model.path();
         positive(path, "the tolerance, N or N m", self.tolerance)?;
@@ -134,17 +135,17 @@ impl Equilibrium {
     }
 }
 
-/// A state at rest.
+/// A state of static equilibrium.
 #[derive(Clone, Debug)]
 pub struct StateAtRest {
-    /// The state, and how it was found.
+    /// The state, and details of the solution.
     pub rest: Rest,
-    /// Controls that hold it there.
+    /// Controls in equilibrium.
     pub controls: Vec<f64>,
-    /// The state as a table of one row, rad and m.
+    /// The state as a table with one row, rad and m.
     pub table: Table,
-    /// Eigenvalues of the motion about it, 1/s, the fastest growing first: empty if they were not asked for, `None` if they were not
-    /// found.
+    /// Eigenvalues of the linearized motion, 1/s, fastest growing first; empty if not requested, `None` if they did not
+    /// converge.
     pub eigenvalues: Option<Vec<Complex>>,
     model_name: String,
     output: Option<PathBuf>,

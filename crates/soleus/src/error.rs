@@ -1,4 +1,4 @@
-//! What can go wrong, as values that carry their evidence.
+//! Errors, with their causes and diagnostics.
 
 use crate::files::Files;
 use soleus_model::{Diagnostic, Diagnostics, Severity, edit_distance, nearest_name};
@@ -6,18 +6,18 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Whose fault it is that there is no result, or not the one that was wanted.
+/// Category of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The input is wrong, or could not be read; or the output could not be written.
+    /// The input is invalid or cannot be read, or the output cannot be written.
     Input,
-    /// The numbers did not work out.
+    /// The problem was not solved.
     NotSolved,
-    /// The caller asked to stop.
+    /// The run was cancelled.
     Cancelled,
 }
 
-/// Why a tool has no result, or not the one that was wanted.
+/// Why a tool has no result, or not the requested one.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be read.
@@ -25,9 +25,9 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
-        /// What to try.
+        /// Suggested remedy.
         hint: String,
     },
     /// A file could not be written.
@@ -35,9 +35,9 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
-        /// What to try.
+        /// Suggested remedy.
         hint: String,
     },
     /// A file has errors.
@@ -45,49 +45,49 @@ pub enum Error {
     Input {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what is odd.
+        /// Errors and warnings.
         diagnostics: Vec<Diagnostic>,
     },
-    /// Something in the input makes no sense.
+    /// Invalid content of the input.
     #[error("{0}")]
     Content(Box<Diagnostic>),
-    /// Some muscles found no equilibrium; the result is there all the same.
+    /// Some muscles have no equilibrium; there is a result nevertheless.
     #[error("error: {count} muscle state{} did not reach equilibrium; the given value is kept", if *count == 1 { "" } else { "s" })]
     NotConverged {
-        /// How many.
+        /// Number of muscles.
         count: usize,
     },
-    /// Parts of a problem were not solved; the result is there all the same.
+    /// Parts of a problem were not solved; there is a result nevertheless.
     #[error("error: {message}")]
     NotSolved {
-        /// Which, and how far they are off.
+        /// The unsolved parts and their errors.
         message: String,
     },
-    /// A simulation did not reach its end.
+    /// A simulation did not reach its end time.
     #[error("error: {message}{}{}", blame.as_ref().map_or(String::new(), |b| format!("\n  largest contribution: {b}")),
         saved.as_ref().map_or(String::new(), |s| format!("\n  results up to then are in {}", s.display())))]
     NotFinished {
-        /// What stopped it.
+        /// Cause.
         message: String,
-        /// The state to blame, as far as it can be told.
+        /// The state that caused it, as far as known.
         blame: Option<String>,
-        /// Where the results so far are.
+        /// File with the results so far.
         saved: Option<PathBuf>,
     },
-    /// Steps of a study failed; each was told.
+    /// Steps of a study failed; each was reported.
     #[error("error: {count} step{} failed, `{first}` first; see the messages above", if *count == 1 { "" } else { "s" })]
     Steps {
-        /// How many.
+        /// Number of failed steps.
         count: usize,
-        /// The first.
+        /// The first failed step.
         first: String,
-        /// What kind of error that was.
+        /// Category of its error.
         kind: ErrorKind,
     },
-    /// The caller asked to stop.
+    /// The run was cancelled.
     #[error("stopped{}", if saved.is_empty() { String::new() } else { format!("; {saved}") })]
     Cancelled {
-        /// What is kept, or empty.
+        /// Description of the saved results; may be empty.
         saved: String,
     },
 }
@@ -138,7 +138,7 @@ impl Clone for Error {
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// Category of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Steps { kind, .. } => *kind,
@@ -150,7 +150,7 @@ impl Error {
         }
     }
 
-    /// What is wrong with the input, with file, line and remedy.
+    /// Diagnostics of the input, with file, line and remedy.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             Error::Input { diagnostics, .. } => diagnostics,
@@ -164,7 +164,7 @@ impl Error {
         Error::Input { path: path.to_path_buf(), diagnostics: log.list }
     }
 
-    /// A file that cannot be read, with the nearest name in its folder as a hint.
+    /// A file that cannot be read, with the most similar name in its folder as a hint.
     pub fn read(files: &dyn Files, path: &Path, source: io::Error) -> Self {
         use io::ErrorKind as K;
         let hint = match source.kind() {
@@ -180,7 +180,7 @@ impl Error {
         Error::Read { path: path.to_path_buf(), source, hint }
     }
 
-    /// The same, with the file that names the one that cannot be read.
+    /// Adds the name of the file that refers to the unreadable one.
     pub fn named_in(mut self, file: &Path) -> Self {
         if let Error::Read { path, hint, .. } = &mut self
             && path != file
@@ -203,7 +203,7 @@ impl Error {
         Error::Write { path: path.to_path_buf(), source, hint }
     }
 
-    /// Something in a file that makes no sense. `line` counts from 1; 0 when none applies.
+    /// Invalid content of a file. `line` counts from 1; 0 if not applicable.
     pub fn content(path: &Path, line: u32, component: &str, message: impl Into<String>, hint: &str) -> Self {
         Error::Content(Box::new(Diagnostic {
             severity: Severity::Error,
@@ -236,7 +236,7 @@ fn nearest_file(files: &dyn Files, path: &Path) -> Option<PathBuf> {
     near.map(|(_, name)| path.with_file_name(name))
 }
 
-/// The name among `names` that differs least, as a hint; empty when none is alike.
+/// The most similar name among `names`, as a hint; empty if none is similar.
 pub fn nearest_hint<'n>(what: &str, wanted: &str, names: impl Iterator<Item = &'n str>) -> String {
     nearest_name(wanted, names, 2).map_or(String::new(), |name| format!("the nearest {what} is `{name}`"))
 }

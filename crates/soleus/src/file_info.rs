@@ -1,4 +1,4 @@
-//! What is in a file: of every kind that a tool reads.
+//! Summary of a file of any kind that the tools read.
 
 use crate::addition::read_parts;
 use crate::artifact::{Artifact, Outcome};
@@ -23,7 +23,7 @@ use soleus_tools::scale::landmark;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What is in a file.
+/// Summarizes the content of a file.
 ///
 /// ```
 /// use soleus::{Context, FileInfo, Memory};
@@ -37,13 +37,13 @@ use std::path::{Path, PathBuf};
 pub struct FileInfo {
     /// The file.
     pub file: PathBuf,
-    /// File to write what is told of it to.
+    /// Output file for the summary.
     pub output: Option<PathBuf>,
-    /// JSON in place of a table for reading.
+    /// JSON instead of a text table.
     pub as_json: bool,
 }
 
-/// What is told of a file.
+/// Summary of a file.
 #[derive(Debug)]
 pub enum About {
     /// A model.
@@ -52,12 +52,12 @@ pub enum About {
     Other(FileSummary),
 }
 
-/// What is told of a file that holds no model.
+/// Summary of a file that is not a model.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FileSummary {
-    /// What kind of file it is.
+    /// Kind of file.
     pub kind: String,
-    /// What is in it: name and value.
+    /// Content: name and value.
     pub facts: Vec<(String, String)>,
     #[serde(skip)]
     output: Option<PathBuf>,
@@ -94,7 +94,7 @@ impl FileSummary {
 }
 
 impl About {
-    /// For reading.
+    /// As text.
     pub fn to_text(&self) -> String {
         match self {
             About::Model(m) => m.to_text(),
@@ -126,7 +126,7 @@ const TABLES: [&str; 5] = ["sto", "mot", "trc", "csv", "parquet"];
 const MESHES: [&str; 4] = ["stl", "stla", "obj", "vtp"];
 
 impl FileInfo {
-    /// Looks into the file.
+    /// Reads and summarizes the file.
     pub fn run(&self, cx: &Context) -> Result<About, Error> {
         let path = self.file.as_path();
         let is = |list: &[&str]| list.iter().any(|e| has_ending(path, e));

@@ -39,10 +39,10 @@ use std::path::{Path, PathBuf};
 pub struct Gait {
     /// The trials.
     pub trials: Vec<GaitTrial>,
-    /// Normative curves (.csv): columns `percent`, and NAME and `sd_NAME` for each curve; Winter's adults (1991) at the speed of the subject
-    /// without it.
+    /// Normative curves (.csv): columns `percent`, and NAME and `sd_NAME` for each curve; default: Winter's adults
+    /// (1991) at the speed of the subject.
     pub normative: Option<PathBuf>,
-    /// Folder for the tables and pictures.
+    /// Output folder for tables and plots.
     pub output: Option<PathBuf>,
 }
 
@@ -52,16 +52,16 @@ pub struct Gait {
 pub struct GaitTrial {
     /// Markers (.trc, .c3d, .sto): heels, toes and the pelvis.
     pub markers: Source<Table>,
-    /// Force plates over time (.mot, .sto, .csv, .c3d): events come from them where a foot is on one.
+    /// Force plate data (.mot, .sto, .csv, .c3d), used for events where a foot is on a plate.
     pub loads: Option<Source<Table>>,
-    /// Tables over time whose columns are shown over the cycle: joint angles, moments, activations, EMG.
+    /// Tables whose columns are plotted over the gait cycle: joint angles, moments, activations, EMG.
     pub curves: Vec<Source<Table>>,
-    /// Raw electromyograms over time (.sto, .csv, .c3d), of which envelopes are shown over the cycle.
+    /// Raw electromyograms (.sto, .csv, .c3d), whose envelopes are plotted over the gait cycle.
     pub emg: Vec<Source<Table>>,
 }
 
 impl Gait {
-    /// Finds events, cycles and curves.
+    /// Computes events, cycles and curves.
     pub fn run(&self, cx: &Context) -> Result<GaitAnalysis, Error> {
         if self.trials.is_empty() {
             let hint = "give the markers of a trial";
@@ -128,15 +128,15 @@ const EMG_CUTOFF_HZ: f64 = 6.0;
 /// Gait of one trial.
 #[derive(Clone, Debug)]
 pub struct TrialGait {
-    /// Name of its file.
+    /// Name of the file.
     pub name: String,
-    /// Sides of the feet that have markers.
+    /// Sides with foot markers.
     pub sides: Vec<Side>,
-    /// Events of each of them.
+    /// Events of each side.
     pub events: Vec<FootEvents>,
-    /// Cycles of both feet in the order of time.
+    /// Cycles of both feet in order of time.
     pub cycles: Vec<Cycle>,
-    /// How subject and ground move.
+    /// Motion of subject and ground.
     pub walk: Walk,
 }
 
@@ -145,18 +145,18 @@ pub struct TrialGait {
 pub struct CycleCurve {
     /// Name of the column without its side.
     pub name: String,
-    /// The side whose cycles these are.
+    /// Side of the cycles.
     pub side: Side,
-    /// At 0, 1, … 100 %.
+    /// Values at 0, 1, … 100 %.
     pub points: Vec<Stat>,
-    /// How many cycles.
+    /// Number of cycles.
     pub cycles: usize,
 }
 
 /// Normative curves: mean and standard deviation at 0, 1, … 100 %.
 #[derive(Clone, Debug)]
 pub struct Normative {
-    /// Where they come from.
+    /// Source.
     pub source: String,
     /// Name, mean, standard deviation.
     pub curves: Vec<(String, Vec<f64>, Vec<f64>)>,
@@ -169,11 +169,11 @@ pub struct GaitAnalysis {
     pub trials: Vec<TrialGait>,
     /// Parameters of the cycles of the right foot.
     pub right: Parameters,
-    /// The same of the left foot.
+    /// Parameters of the cycles of the left foot.
     pub left: Parameters,
     /// Curves, in the order of the columns.
     pub curves: Vec<CycleCurve>,
-    /// What healthy adults do.
+    /// Curves of healthy adults.
     pub normative: Normative,
     output: Option<PathBuf>,
 }
@@ -320,7 +320,7 @@ fn read_normative(cx: &Context, file: &Path) -> Result<Normative, Error> {
 }
 
 impl GaitAnalysis {
-    /// What is told of the cycles, as a table of text.
+    /// Summary of the cycles as a text table.
     pub fn report(&self) -> String {
         let mut text = String::new();
         for t in &self.trials {
@@ -422,7 +422,7 @@ impl GaitAnalysis {
         text
     }
 
-    /// The curve of both sides, mean ± SD, over the normative band.
+    /// The curve of both sides, mean ± SD, with the normative band.
     pub fn plot(&self, name: &str) -> Plot {
         let x: Vec<f64> = (0..POINTS).map(|k| k as f64).collect();
         let (mut lines, mut bands) = (Vec::new(), Vec::new());

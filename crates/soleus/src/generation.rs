@@ -24,39 +24,39 @@ use soleus_tools::fit_paths::{FitOptions, fit_paths};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// A language of source code.
+/// Programming language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceLanguage {
     /// C99.
     #[default]
     C,
-    /// CUDA C, one copy of the model per thread.
+    /// CUDA C, one instance of the model per thread.
     Cuda,
 }
 
-/// Source code of a model.
+/// Generates source code of a model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Generate {
     /// The model.
     pub model: ModelSource,
-    /// The language to write.
+    /// Programming language of the output.
     pub language: SourceLanguage,
-    /// Numbers of 32 bits.
+    /// Single precision (32-bit numbers).
     pub single: bool,
     /// Replace paths by polynomials of at most this order first.
     pub fit_paths: Option<usize>,
-    /// File to write.
+    /// Output file.
     pub output: Option<PathBuf>,
 }
 
-/// Source code.
+/// Generated source code.
 #[derive(Debug)]
 pub struct Generated {
     /// The code.
     pub source: String,
-    /// Operations of one evaluation, and of one gradient.
+    /// Number of operations of one evaluation and of one gradient.
     pub operations: [usize; 2],
     output: Option<PathBuf>,
 }
@@ -68,7 +68,7 @@ impl Outcome for Generated {
 }
 
 impl Generate {
-    /// Records the model, compares the record with the engine, and writes it as source code.
+    /// Records the model, verifies the record against the engine, and writes it as source code.
     pub fn run(&self, cx: &Context) -> Result<Generated, Error> {
         let path = self.model.path();
         let (mut model, mut system) = model::system(cx, &self.model, &Options::default())?;

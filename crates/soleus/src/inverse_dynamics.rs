@@ -1,4 +1,4 @@
-//! Inverse dynamics: joint moments behind a motion, from measured loads.
+//! Inverse dynamics: joint moments from a motion and measured loads.
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
@@ -19,7 +19,7 @@ use soleus_tools::inverse_dynamics::{Error as Failed, Loads, Settings, inverse_d
 use soleus_tools::quality::{Residuals, check_cutoff, check_points, check_units, residuals};
 use std::path::{Path, PathBuf};
 
-/// Joint moments behind a motion.
+/// Computes joint moments of a motion.
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, InverseDynamics};
@@ -42,28 +42,30 @@ pub struct InverseDynamics {
     pub model: ModelSource,
     /// Coordinates over time (.mot, .sto).
     pub motion: Source<Table>,
-    /// Measured loads: an XML file with ExternalLoads, or a table of force plates (.mot, .sto, .csv, .c3d), which are assigned to feet.
+    /// Measured loads: an XML file with `ExternalLoads`, or a table of force plates (.mot, .sto, .csv, .c3d), which are
+    /// assigned to feet.
     pub loads: Option<PathBuf>,
-    /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,
-    /// Forces of the model that do not act: names, groups, or `all`, `actuators`, `muscles`.
+    /// Model forces to exclude: names, groups, or `all`, `actuators`, `muscles`.
     pub exclude: Vec<String>,
-    /// Joints whose loads are wanted too.
+    /// Joints whose loads are also computed.
     pub joints: Vec<String>,
-    /// First time, s; that of the data without it.
+    /// Start time, s; default: start of the data.
     pub from: Option<f64>,
-    /// Last time, s; that of the data without it.
+    /// End time, s; default: end of the data.
     pub to: Option<f64>,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends.
+    /// Reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
-    /// then depend on the way a subject faces.
+    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
+    /// then depend on the direction in which the subject faces.
     pub root_angles: bool,
-    /// File for the moments (N m) and forces (N) of all coordinates.
+    /// Output file for the moments (N m) and forces (N) of all coordinates.
     pub output: Option<PathBuf>,
-    /// File for the loads of `joints`.
+    /// Output file for the loads of `joints`.
     pub joint_output: Option<PathBuf>,
-    /// The setup file that asks: its results have eight decimals and folders made for them, as OpenSim's tools do.
+    /// Setup file that the request was read from: results then have eight decimals and folders are created, as in
+    /// OpenSim.
     pub asked_in: Option<PathBuf>,
 }
 
@@ -88,7 +90,7 @@ impl Default for InverseDynamics {
 }
 
 impl InverseDynamics {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &InverseDynamicsSetup) -> Result<Self, Error> {
         let cutoff = s.lowpass_cutoff_frequency_for_coordinates;
         let folder = beside(path, &s.results_directory);
@@ -219,12 +221,12 @@ fn tell_residuals(cx: &Context, r: &Residuals, log: &mut Diagnostics) {
     r.check(log);
 }
 
-/// Joint moments, and what they leave unexplained.
+/// Joint moments and residuals.
 #[derive(Debug)]
 pub struct JointMoments {
-    /// Moments (N m) and forces (N) of all coordinates, and loads of joints that were asked for.
+    /// Moments (N m) and forces (N) of all coordinates, and loads of the requested joints.
     pub loads: Loads,
-    /// Forces and moments at the root that no measured load explains; `None` without measured loads.
+    /// Residual forces and moments at the root; `None` without measured loads.
     pub residuals: Option<Residuals>,
     request: InverseDynamics,
 }

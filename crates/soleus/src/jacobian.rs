@@ -37,14 +37,15 @@ use std::path::PathBuf;
 pub struct Jacobians {
     /// The model.
     pub model: ModelSource,
-    /// States: a JSON file with a list `states`, or values; the model's default state without any. Rates and multipliers that
-    /// are not given are those of the motion, and the residual is zero.
+    /// States: a JSON file with a list `states`, or values; default: the model's default state. Rates and multipliers
+    /// that are not given are computed from the motion, so that the residual is zero.
     pub states: Source<Vec<NamedState>>,
-    /// Numbers of the model to differentiate by as well, by component and property, with `*` for anything.
+    /// Model parameters for which derivatives are computed as well, by component and property; `*` matches any
+    /// characters.
     pub parameters: Vec<String>,
-    /// JSON file to write.
+    /// Output file (JSON).
     pub output: Option<PathBuf>,
-    /// Picture of where the Jacobians have entries, to write (.svg).
+    /// Output file for a plot of the sparsity pattern (.svg).
     pub picture: Option<PathBuf>,
 }
 
@@ -81,7 +82,7 @@ impl Jacobians {
         })
     }
 
-    /// Names of all numbers of the model that the equations can be differentiated by.
+    /// Names of all model parameters with respect to which the equations can be differentiated.
     pub fn parameter_names(&self, cx: &Context) -> Result<Vec<String>, Error> {
         let (model, system) = model::system(cx, &self.model, &Options::default())?;
         Ok(ImplicitSystem::new(&system).parameter_names(&model, &Options::default()))
@@ -126,11 +127,11 @@ pub struct EvaluatedJacobians {
     pub control_order: Vec<String>,
     /// Name of each constraint equation.
     pub constraint_order: Vec<String>,
-    /// Numbers of the model that the equations are differentiated by.
+    /// Model parameters with respect to which the equations are differentiated.
     pub parameters: Vec<Parameter>,
-    /// Every state.
+    /// Values at each state.
     pub states: Vec<StateJacobians>,
-    /// Where the Jacobians have entries.
+    /// Sparsity patterns of the Jacobians.
     pub sparsity: Sparsity,
     output: Option<PathBuf>,
     picture: Option<PathBuf>,
@@ -153,12 +154,12 @@ pub struct StateJacobians {
     pub residual: Vec<f64>,
     /// ∂f/∂x, ∂f/∂ẋ, ∂f/∂e and ∂f/∂λ.
     pub jacobian: ImplicitJacobian,
-    /// ∂f/∂p, a column of all equations for each parameter after the other.
+    /// ∂f/∂p, column by column, one column of all equations per parameter.
     pub parameter_jacobian: Vec<f64>,
 }
 
 impl EvaluatedJacobians {
-    /// What is in the file.
+    /// Content of the output file.
     pub fn to_json(&self) -> Value {
         let parameters = self.parameters.iter();
         let of_parameters: Vec<Value> =

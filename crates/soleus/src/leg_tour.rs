@@ -1,4 +1,4 @@
-//! A short tour of a leg that is built in: muscles, moments, accelerations and exact derivatives, as text.
+//! A short tour of a built-in leg model: muscles, moments, accelerations and exact derivatives, as text.
 //!
 //! ```no_run
 //! use soleus::{Context, LegTour, Memory};
@@ -31,14 +31,14 @@ const LEG_FILE: &str = "models/leg_swing.osim";
 /// Evaluations that are timed.
 const COUNT: u32 = 20_000;
 
-/// A tour of the leg.
+/// A tour of the leg model.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct LegTour;
 
 /// The tour.
 #[derive(Clone, Debug)]
 pub struct LegReport {
-    /// What there is to see.
+    /// Text of the tour.
     pub text: String,
 }
 

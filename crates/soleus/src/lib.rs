@@ -1,11 +1,12 @@
 //! Musculoskeletal modelling, simulation and optimal control.
 //!
-//! Every tool has one shape: a **request** (plain data), a **run** in a [`Context`] (files, whom to tell, threads), a **result** in
-//! memory, and the **artifacts** (files) that the result would be.
+//! Every tool has the same structure: a **request** (plain data), a **run** in a [`Context`] (files, monitor, threads),
+//! a **result** in memory, and **artifacts**, the output files of the result.
 //!
 //! # A first request
 //!
-//! Files come from a disk ([`Disk`]) or from memory ([`Memory`]), here a leg of three segments with eight muscles.
+//! Files are on disk ([`Disk`]) or in memory ([`Memory`]). The model here is a leg with three segments and eight
+//! muscles.
 //!
 //! ```
 //! use soleus::{Context, Memory, ModelInfo};
@@ -19,7 +20,8 @@
 //!
 //! # Read and change a model
 //!
-//! A model is plain data: bodies, joints, forces, markers in lists. What was read and changed is given to any request in place of a file.
+//! A model is plain data: lists of bodies, joints, forces and markers. A model in memory can be used in any request
+//! instead of a file.
 //!
 //! ```
 //! use soleus::engine::model::ForceKind;
@@ -43,8 +45,8 @@
 //!
 //! # Evaluate with derivatives
 //!
-//! Below the requests lies the [`engine`]. A `System` is a model that is ready for computing; a `Workspace` is all the memory that this needs.
-//! On dual numbers the same lines give exact derivatives.
+//! The requests are built on the [`engine`]. A `System` is a compiled model; a `Workspace` holds all memory for its
+//! evaluation. With dual numbers the same code computes exact derivatives.
 //!
 //! ```
 //! use soleus::engine::dynamics::{State, System};
@@ -92,16 +94,18 @@
 //! # Ok::<(), soleus::Error>(())
 //! ```
 //!
-//! # Files, words, numbers that make no sense
+//! # Files, messages, errors
 //!
-//! - A result is in memory. [`Outcome::write`] writes the files that the request names; without names there are none.
-//! - What is odd about an input goes to the [`Monitor`] of the context, as do lines about the result and progress; a monitor may stop the tool.
-//!   [`Collected`] keeps all of it.
-//! - A run returns an [`Error`] only if there is no result. What is not all that was wanted is a result, and its
+//! - Results are in memory. [`Outcome::write`] writes the files named in the request; files without a name are not
+//!   written.
+//! - Warnings about the input, lines about the result and progress are sent to the [`Monitor`] of the context, which
+//!   can also cancel the tool. [`Collected`] stores all messages.
+//! - A run returns an [`Error`] only if there is no result. An incomplete result is returned as a result, and its
 //!   [`verdict`](Outcome::verdict) is the error.
-//! - Requests are written and read by serde: a request in JSON or TOML, in another program, is the same request.
+//! - Requests can be serialized with serde, so other programs can write them in JSON or TOML.
 //!
-//! Whole programs are in `examples/rust`: `markers_to_moments`, `custom_force`, `custom_goal`, `sweep_over_subjects`.
+//! Complete programs are in `examples/rust`: `markers_to_moments`, `custom_force`, `custom_goal`,
+//! `sweep_over_subjects`.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB.
 
@@ -183,7 +187,7 @@ pub use soleus_dynamics::{State, System, Workspace};
 pub use soleus_math::Table;
 pub use soleus_model::{Diagnostic, Diagnostics, Document, Model, Severity};
 
-/// The crates that this one is made of.
+/// The crates on which this one is built.
 pub mod engine {
     pub use soleus_control as control;
     pub use soleus_dynamics as dynamics;

@@ -1,4 +1,4 @@
-//! Loads without a setup file: plates of a table or a C3D file assigned to the feet that stood on them.
+//! Loads without a setup file: force plates in a table or a C3D file are assigned to the feet that stand on them.
 
 use crate::artifact::{Artifact, Outcome};
 use crate::consistent_motion::files::{load_data, load_setup};
@@ -20,10 +20,10 @@ use soleus_tools::plates::{self, Contact, Fitted, Foot, FootPaths, Plate, Unmeas
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Assigns force plates to feet by where and when a foot is on them.
+/// Assigns force plates to feet, from the positions of the feet over time.
 ///
-/// Every tool that takes loads takes such a table in place of an `ExternalLoads` file; this request shows what it does with it, and
-/// writes the file.
+/// All tools that take loads accept such a table instead of an `ExternalLoads` file. This request shows the assignment
+/// and writes the file.
 ///
 /// ```no_run
 /// use soleus::{AssignLoads, Context, Disk, Outcome};
@@ -47,9 +47,9 @@ pub struct AssignLoads {
     pub model: ModelSource,
     /// Coordinates over time (.mot, .sto).
     pub motion: Source<Table>,
-    /// Forces, centres of pressure and free moments of plates over time (.mot, .sto, .csv, .parquet, .c3d).
+    /// Force plate data over time: forces, centres of pressure and free moments (.mot, .sto, .csv, .parquet, .c3d).
     pub loads: Source<Table>,
-    /// The `ExternalLoads` file to write; its data are written beside it.
+    /// Output `ExternalLoads` file; the data are written next to it.
     pub output: Option<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ const MASS_OFF: f64 = 0.04;
 pub(crate) const COMPLETE_FROM: &str = "complete_from";
 pub(crate) const COMPLETE_TO: &str = "complete_to";
 
-/// Whether a file holds loads as a table, and not as an `ExternalLoads` file.
+/// Whether a file contains loads as a table, not as `ExternalLoads`.
 pub fn is_table(path: &Path) -> bool {
     ["mot", "sto", "csv", "parquet", "c3d", "trc"].iter().any(|e| has_ending(path, e))
 }
@@ -197,24 +197,25 @@ pub(crate) fn data_file(setup: &Path) -> PathBuf {
 /// Loads on the feet of a model.
 #[derive(Clone, Debug)]
 pub struct AssignedLoads {
-    /// Names of the plates, from the labels of the table.
+    /// Names of the plates, from the table labels.
     pub plates: Vec<String>,
     /// Feet of the model.
     pub feet: Vec<Foot>,
-    /// The bodies of the feet on which loads act.
+    /// Bodies of the feet on which the loads act.
     pub bodies: Vec<String>,
-    /// Loads in the order of time, and on which foot they were.
+    /// Loads in order of time, and their feet.
     pub contacts: Vec<Contact>,
-    /// Times during which a foot is on the ground beside the plates.
+    /// Times when a foot is on the ground outside the plates.
     pub unmeasured: Vec<Unmeasured>,
-    /// The time during which plates measure all that acts on the feet, s: the one with most time on plates.
+    /// Time range in which the plates measure all loads on the feet, s; if there are several, the one with the longest
+    /// time on plates.
     pub complete: Option<[f64; 2]>,
-    /// Mass of the subject as the plates weigh it over whole gait cycles, kg.
+    /// Mass of the subject from the plates, averaged over whole gait cycles, kg.
     pub mass: Option<f64>,
     model_mass: f64,
     /// The forces.
     pub forces: Vec<Force>,
-    /// How the table was turned to fit the motion; `None` if no load is seen during the motion.
+    /// Rotation of the table that fits it to the motion; `None` if there is no load during the motion.
     pub fitted: Option<Fitted>,
     data: Option<Table>,
     setup: Option<String>,
@@ -222,7 +223,7 @@ pub struct AssignedLoads {
 }
 
 impl AssignedLoads {
-    /// A table of all loads, as text.
+    /// All loads as a text table.
     pub fn report(&self) -> String {
         let width = self.plates.iter().map(String::len).max().unwrap_or(0).max(5);
         let mut text =

@@ -1,4 +1,4 @@
-//! What a model contains, and what of it Soleus does not support.
+//! Summary of a model, and its unsupported components.
 //!
 //! ```
 //! use soleus::{Context, Memory, ModelInfo};
@@ -23,15 +23,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// What a model contains.
+/// Summarizes a model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelInfo {
     /// The model.
     pub model: ModelSource,
-    /// File to write.
+    /// Output file.
     pub output: Option<PathBuf>,
-    /// JSON in place of a table for reading.
+    /// JSON instead of a text table.
     pub as_json: bool,
 }
 
@@ -43,26 +43,26 @@ impl ModelInfo {
     }
 }
 
-/// What a model contains: plain data, SI units and radians.
+/// Summary of a model: plain data, SI units and radians.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ModelSummary {
     /// Name.
     pub name: String,
-    /// Who made it.
+    /// Authors.
     pub credits: String,
-    /// What to cite.
+    /// Publications to cite.
     pub publications: String,
     /// Version of the file.
     pub file_version: u32,
-    /// Unit of length that the file states.
+    /// Length unit stated in the file.
     pub length_units: String,
-    /// Unit of force that the file states.
+    /// Force unit stated in the file.
     pub force_units: String,
     /// Gravity, m/s².
     pub gravity: [f64; 3],
-    /// Mass of all bodies, kg.
+    /// Total mass of all bodies, kg.
     pub mass: f64,
-    /// Bodies but ground.
+    /// Bodies, without ground.
     pub bodies: Vec<BodySummary>,
     /// Joints.
     pub joints: Vec<JointSummary>,
@@ -74,7 +74,7 @@ pub struct ModelSummary {
     pub muscles: Vec<ForceSummary>,
     /// Forces that are not muscles.
     pub forces: Vec<ForceSummary>,
-    /// How many wrap objects.
+    /// Number of wrap objects.
     pub wrap_objects: usize,
     /// Names of the markers.
     pub markers: Vec<String>,
@@ -84,7 +84,7 @@ pub struct ModelSummary {
     pub probes: Vec<ComponentSummary>,
     /// Names of the contact geometries.
     pub contact_geometry: Vec<String>,
-    /// What is not supported.
+    /// Unsupported components.
     pub unsupported: Vec<UnsupportedSummary>,
     /// Classes of the contact geometries.
     #[serde(skip)]
@@ -135,13 +135,13 @@ pub struct CoordinateSummary {
     pub motion: &'static str,
     /// Default value.
     pub default: f64,
-    /// Least and largest value.
+    /// Minimum and maximum value.
     pub range: [f64; 2],
-    /// Kept in its range.
+    /// Whether it is clamped to its range.
     pub clamped: bool,
-    /// Does not move.
+    /// Whether it is locked.
     pub locked: bool,
-    /// Follows a function.
+    /// Whether it is prescribed by a function.
     pub prescribed: bool,
     #[serde(skip)]
     name: String,
@@ -154,7 +154,7 @@ pub struct ConstraintSummary {
     pub path: String,
     /// Class.
     pub class: String,
-    /// Whether it holds.
+    /// Whether it is enforced.
     pub enforced: bool,
 }
 
@@ -165,7 +165,7 @@ pub struct ForceSummary {
     pub path: String,
     /// Class.
     pub class: String,
-    /// Whether it acts.
+    /// Whether it is enabled.
     pub enabled: bool,
 }
 
@@ -178,7 +178,7 @@ pub struct ComponentSummary {
     pub class: String,
 }
 
-/// A component that is not supported.
+/// An unsupported component.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct UnsupportedSummary {
     /// Path.
@@ -187,12 +187,12 @@ pub struct UnsupportedSummary {
     pub class: String,
     /// Line in the file.
     pub line: u32,
-    /// What follows from it.
+    /// Consequence.
     pub effect: String,
 }
 
 impl ModelSummary {
-    /// What this model contains.
+    /// Summarizes a model.
     pub fn new(m: &Model) -> Self {
         let body = |f: soleus_model::id::FrameId| m.bodies[m.frames[f.0].body.0].name.clone();
         let forces = |are_muscles: bool| {
@@ -286,8 +286,8 @@ impl ModelSummary {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// As a table for reading. Control characters, which a name in a file may hold and a terminal would obey, are spelled out.
-    /// Writing to a `String` cannot fail, so the results of `writeln!` are dropped.
+    /// As a text table. Control characters in names, which a terminal would interpret, are escaped. Writing to a
+    /// `String` cannot fail, so the results of `writeln!` are dropped.
     pub fn to_text(&self) -> String {
         let mut s = String::new();
         let title = if self.name.is_empty() { "(no name)" } else { &self.name };

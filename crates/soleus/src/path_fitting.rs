@@ -1,4 +1,4 @@
-//! Path fitting: polynomials of the coordinates in place of the paths of muscles, for optimal control and real time.
+//! Path fitting: replaces muscle paths by polynomials in the coordinates, for optimal control and real-time use.
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, FitPaths, Outcome};
@@ -34,23 +34,23 @@ use soleus_tools::fit_paths::{FittedPath, MOST_ORDER, fit_paths};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Polynomials in place of the paths of a model.
+/// Replaces the paths of a model by polynomials.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FitPaths {
-    /// The model: a file, or the document that it was built of.
+    /// The model: a file, or its document.
     pub model: ModelSource,
-    /// A motion to fit around: the paths are then good near its poses, not over the whole ranges of the coordinates.
+    /// Motion around which paths are fitted; default: the whole ranges of the coordinates.
     pub coordinates: Option<Source<Table>>,
-    /// How far around the poses of the motion, rad; translations a centimeter.
+    /// Margin around the poses of the motion, rad; one centimeter for translations.
     pub margin: f64,
-    /// Highest order of the polynomials.
+    /// Maximum order of the polynomials.
     pub max_order: usize,
-    /// Root mean square error of the length to reach, m.
+    /// Target RMS error of the lengths, m.
     pub length_tolerance: f64,
-    /// Root mean square error of the moment arms to reach, m.
+    /// Target RMS error of the moment arms, m.
     pub moment_arm_tolerance: f64,
-    /// Model file to write.
+    /// Output model file.
     pub output: Option<PathBuf>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn check_order(path: &Path, order: usize) -> Result<(), Error> {
 }
 
 impl FitPaths {
-    /// Fits all paths, and puts them into the model.
+    /// Fits all paths and replaces them in the model.
     pub fn run(&self, cx: &Context) -> Result<FittedModel, Error> {
         let path = self.model.path();
         not_negative(path, "margin around the motion, rad", self.margin)?;
@@ -139,12 +139,12 @@ impl FitPaths {
     }
 }
 
-/// A model with polynomials for paths.
+/// A model with polynomial paths.
 #[derive(Debug)]
 pub struct FittedModel {
-    /// Every path, with its errors on poses that were not fitted.
+    /// All paths, with their errors at poses not used for the fit.
     pub paths: Vec<FittedPath>,
-    /// The model; `None` for one that was given as built already.
+    /// The model; `None` if the model was given without its document.
     pub document: Option<Document>,
     output: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Plotting: columns of a table over time as a picture.
+//! Plotting: plots columns of a table over time.
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, Outcome, PlotTable};
@@ -31,24 +31,25 @@ const MOST_LINES: usize = 8;
 /// Words in the labels of forces and moments.
 const LOADS: [&str; 3] = ["force", "moment", "torque"];
 
-/// Columns of a table over time.
+/// Plots columns of a table over time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlotTable {
-    /// The table, of any format.
+    /// The table, in any format.
     pub table: Source<Table>,
-    /// Another table: its columns of the same names are drawn dotted, and how far they are apart is told.
+    /// Second table for comparison: columns with the same names are drawn dotted, and the differences are reported.
     pub beside: Option<Source<Table>>,
-    /// Columns by name; `*` stands for any letters. Markers have `_1`, `_2`, `_3` behind their name. The first few without any.
+    /// Columns by name; `*` matches any characters. Marker columns end in `_1`, `_2`, `_3`. Default: the first few
+    /// columns.
     pub columns: Vec<String>,
-    /// What to take out of a .c3d.
+    /// Data to extract from a .c3d.
     pub take: Take,
-    /// Picture to write: PNG if its name ends in .png, otherwise SVG.
+    /// Output image: PNG if its name ends in .png, otherwise SVG.
     pub output: Option<PathBuf>,
 }
 
 impl PlotTable {
-    /// Makes the chart.
+    /// Creates the plot.
     pub fn run(&self, cx: &Context) -> Result<PlottedTable, Error> {
         let file = self.table.path();
         let table = table::read_rows(cx, &self.table, self.take)?;
@@ -170,7 +171,7 @@ fn apart(table: &Table, i: usize, times: &[f64], y: &[f64]) -> Option<Apart> {
     (n > 0.0).then(|| Apart { rms: f64::sqrt(sum / n), largest: worst.0, at: worst.1, span: high - low })
 }
 
-/// A chart.
+/// A plot.
 #[derive(Clone, Debug)]
 pub struct PlottedTable {
     /// Lines and axes.
@@ -216,7 +217,7 @@ fn choose(table: &Table, patterns: &[String]) -> Result<Vec<usize>, String> {
     Ok(chosen)
 }
 
-/// Whether a pattern with `*` fits a whole label.
+/// Whether a pattern with `*` matches a whole label.
 pub fn matches(pattern: &str, label: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == label };
     let Some(mut left) = label.strip_prefix(head) else { return false };

@@ -1,4 +1,4 @@
-//! Setup files of OpenSim's tools, run as they are.
+//! Runs setup files of OpenSim's tools unchanged.
 
 use crate::analysis::Analyze;
 use crate::artifact::Outcome;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// A setup file of one of OpenSim's tools: ScaleTool, InverseKinematicsTool, InverseDynamicsTool, IMUPlacer, IMUInverseKinematicsTool,
 /// AnalyzeTool, ForwardTool, RRATool, CMCTool, MocoStudy, MocoInverse, MocoTrack.
 ///
-/// File names in the setup are taken from its folder, and results have the names and folders that it gives.
+/// File names are relative to the folder of the setup, and results have the names and folders given there.
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, Outcome, SetupFile};
@@ -34,23 +34,25 @@ use std::path::PathBuf;
 pub struct SetupFile {
     /// The file (.xml, .omoco).
     pub file: PathBuf,
-    /// Model file to use in place of the one that the setup names; from the current folder, not that of the setup.
+    /// Model file to use instead of the one named in the setup; relative to the current folder, not that of the setup.
     pub model: Option<PathBuf>,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    /// Reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// Filter and differentiate the pose of what moves freely in ground, as the requests do by default, and not its angles, as OpenSim does.
+    /// Filter and differentiate the pose of the root, as the requests do by default, instead of its angles, as OpenSim
+    /// does.
     pub root_pose: bool,
-    /// Keep the iterate of a problem of optimal control in a file while it is solved, so that `soleus solve --resume` can go on from it.
+    /// Save the iterate of an optimal control problem to a file during the solve, so that `soleus solve --resume` can
+    /// continue from it.
     pub save_iterates: bool,
 }
 
 impl SetupFile {
-    /// A setup file as it is.
+    /// A setup file, without changes.
     pub fn new(file: impl Into<PathBuf>) -> Self {
         SetupFile { file: file.into(), ..SetupFile::default() }
     }
 
-    /// What the file asks for, with the model that is to take the place of its own.
+    /// The request in the file, with the replacement model.
     pub fn read(&self, cx: &Context) -> Result<Setup, Error> {
         let mut setup = setup::read(cx, &self.file)?;
         if let Some(file) = &self.model {

@@ -1,4 +1,4 @@
-//! Inputs of a request: a file, or the thing itself.
+//! Inputs of a request: a file, or a value in memory.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use soleus_math::Table;
@@ -6,15 +6,15 @@ use soleus_model::{Document, Model};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// An input of a request: a file by name, or what would be in it.
+/// An input of a request: a file by name, or its content in memory.
 ///
-/// As text (JSON, TOML) it is the name of the file; a value that is in memory only cannot be written so.
+/// It is serialized (JSON, TOML) as the file name; a value in memory cannot be serialized.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Source<T> {
     /// A file.
     File(PathBuf),
-    /// The thing itself.
+    /// A value in memory.
     #[serde(skip)]
     Value(Arc<T>),
 }
@@ -32,7 +32,7 @@ impl<T> Default for Source<T> {
 }
 
 impl<T> Source<T> {
-    /// The name of the file; that of nothing on disk for a value.
+    /// File name; a placeholder for a value in memory.
     pub fn path(&self) -> &Path {
         match self {
             Source::File(path) => path,
@@ -40,7 +40,7 @@ impl<T> Source<T> {
         }
     }
 
-    /// Whether a file is named, or a value given.
+    /// Whether a file or a value is given.
     pub fn is_given(&self) -> bool {
         !matches!(self, Source::File(path) if path.as_os_str().is_empty())
     }
@@ -76,18 +76,18 @@ impl From<Table> for Source<Table> {
     }
 }
 
-/// The model of a request: a file, its elements, or what was built of them.
+/// The model of a request: a file, its document, or a built model.
 ///
-/// Tools that change a model before they use it (scaling, force sets of a setup file) need its elements.
+/// Tools that change a model before use (scaling, force sets in a setup file) need its document.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum ModelSource {
     /// A file (.osim).
     File(PathBuf),
-    /// The elements of a file, in the newest form.
+    /// The document of a file, upgraded to the newest version.
     #[serde(skip)]
     Document(Arc<Document>),
-    /// A model.
+    /// A built model.
     #[serde(skip)]
     Model(Arc<Model>),
 }
@@ -105,7 +105,7 @@ impl Default for ModelSource {
 }
 
 impl ModelSource {
-    /// The name of the file, also of one that a document was read from; that of nothing on disk for what is in memory.
+    /// File name, also of the file that a document was read from; a placeholder for values in memory.
     pub fn path(&self) -> &Path {
         match self {
             ModelSource::File(path) => path,
@@ -114,7 +114,7 @@ impl ModelSource {
         }
     }
 
-    /// The folder from which names in the model are taken.
+    /// Folder to which file names in the model are relative.
     pub fn folder(&self) -> &Path {
         match self {
             ModelSource::File(path) => path.parent().unwrap_or(Path::new("")),

@@ -1,7 +1,7 @@
-//! Synthetic measurements: what a laboratory would record of a motion whose truth is known.
+//! Synthetic measurements: laboratory data of a motion for which the true values are known.
 //!
-//! Markers along the motion and of somebody standing, two force plates that carry what the contacts of the model do, and inertial
-//! sensors. Tools that are tried on them can be compared with the truth.
+//! The data are markers of a static trial and of the motion, two force plates that measure the contact forces of the
+//! model, and inertial sensors. Results of tools can be compared with the true values.
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, Outcome, Synthesize};
@@ -47,7 +47,7 @@ const PLATE_RATE: f64 = 10.0;
 /// More numbers than this in a file are a wrong rate or a wrong number of cycles.
 const MOST_NUMBERS: f64 = 1e8;
 
-/// Makes the files of a laboratory from a model and its motion.
+/// Creates laboratory data from a model and its motion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Synthesize {
@@ -55,19 +55,19 @@ pub struct Synthesize {
     pub model: ModelSource,
     /// States or coordinates over time (.sto, .mot). Ground forces need speeds too.
     pub motion: Source<Table>,
-    /// How many times the motion is repeated, each time from where it had moved to.
+    /// Number of repetitions of the motion, each starting at the end position of the previous one.
     pub cycles: usize,
-    /// Frames of cameras and sensors per second, Hz; plates are read ten times as often.
+    /// Sampling rate of cameras and sensors, Hz; force plates are sampled at ten times this rate.
     pub rate: f64,
-    /// Noise of each coordinate of a marker, standard deviation, mm.
+    /// Standard deviation of the noise of marker coordinates, mm.
     pub noise_mm: f64,
-    /// Noise of sensors about each axis, standard deviation, degrees.
+    /// Standard deviation of the noise of sensor orientations about each axis, degrees.
     pub noise_deg: f64,
-    /// Seed of the noise, and of how sensors sit on their segments.
+    /// Seed of the noise and of the sensor placement on the segments.
     pub seed: u64,
-    /// Name of the trial: its files are NAME.trc, NAME_grf.mot, NAME_imu.sto and NAME_truth.sto.
+    /// Name of the trial; its files are NAME.trc, NAME_grf.mot, NAME_imu.sto and NAME_truth.sto.
     pub name: String,
-    /// Folder for the files.
+    /// Output folder.
     pub output: Option<PathBuf>,
 }
 
@@ -88,7 +88,7 @@ impl Default for Synthesize {
 }
 
 impl Synthesize {
-    /// Records the motion.
+    /// Creates the data.
     pub fn run(&self, cx: &Context) -> Result<Synthesized, Error> {
         self.check()?;
         let (model, system) = model::system(cx, &self.model, &Options::default())?;
@@ -371,16 +371,16 @@ fn plates(
     Ok(Some(table))
 }
 
-/// What a laboratory would have recorded.
+/// Synthetic laboratory data.
 #[derive(Clone, Debug)]
 pub struct Synthesized {
-    /// The motion itself at the times of the cameras.
+    /// The true motion at the times of the camera frames.
     pub truth: Table,
-    /// Markers of somebody standing in the default pose, and along the motion, m.
+    /// Markers of the static trial (default pose) and of the motion, m.
     pub markers: Option<[Table; 2]>,
-    /// Orientations of sensors, standing and along the motion: quaternions in a world with z up and x forward.
+    /// Sensor orientations in the static trial and in the motion: quaternions in a world frame with z up and x forward.
     pub sensors: [Table; 2],
-    /// A plate under each foot, right first; in N, m and N m.
+    /// One force plate per foot, right first; in N, m and N m.
     pub plates: Option<Table>,
     request: Synthesize,
 }

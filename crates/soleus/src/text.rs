@@ -1,14 +1,14 @@
-//! Text that is safe to show: names in files may hold characters that a terminal obeys.
+//! Text that is safe to display: names in files may contain terminal control characters.
 
 use std::borrow::Cow;
 
-/// Text in which control characters are spelled out (`\u{1b}`), as are those that turn the direction of reading or take no room;
-/// line ends and tabs stay.
+/// Text with control characters escaped (`\u{1b}`), also those that change the text direction or have zero width; line
+/// ends and tabs are kept.
 pub fn printable(text: &str) -> Cow<'_, str> {
     spelled_out(text, |c| c != '\n' && c != '\t' && is_obeyed(c))
 }
 
-/// The same for text that belongs on one line: line ends and tabs are spelled out too.
+/// The same on one line: line ends and tabs are escaped as well.
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
     spelled_out(text, is_obeyed)
 }
@@ -34,8 +34,8 @@ fn spelled_out(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Text with no line longer than `width`, as far as its words allow. Longer lines go on below where they begin, or below their second column:
-/// what follows two blanks or more.
+/// Wraps text at `width`, as far as its words allow. Continued lines are indented like the line itself, or to its
+/// second column, which starts after two or more spaces.
 pub fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Upgrade: a file of OpenSim of any version, in the form of version 40600 (OpenSim 4.6).
+//! Upgrade: converts an OpenSim file of any version to version 40600 (OpenSim 4.6).
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, Outcome, Upgrade};
@@ -18,18 +18,18 @@ use soleus_io::osim::{upgrade, write_document};
 use soleus_model::Document;
 use std::path::PathBuf;
 
-/// A model or setup file in the newest form.
+/// Upgrades a model or setup file to the newest version.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Upgrade {
     /// Model or setup file of any version.
     pub file: PathBuf,
-    /// File to write.
+    /// Output file.
     pub output: Option<PathBuf>,
 }
 
 impl Upgrade {
-    /// Reads the file and brings it to the newest form.
+    /// Reads and upgrades the file.
     pub fn run(&self, cx: &Context) -> Result<Upgraded, Error> {
         let (document, mut log) = setup::document(cx, &self.file)?;
         let before = document.as_ref().map_or(0, |d| d.version);
@@ -46,12 +46,12 @@ impl Upgrade {
     }
 }
 
-/// A file in the newest form.
+/// An upgraded file.
 #[derive(Clone, Debug)]
 pub struct Upgraded {
     /// Its elements and comments.
     pub document: Document,
-    /// The version that it had.
+    /// Original version.
     pub version_before: u32,
     output: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Viewing: a model and its motion as a page that opens in a browser, or as a picture.
+//! Viewing: a model and its motion as a page for the browser, or as an image.
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, Outcome, View};
@@ -35,33 +35,34 @@ use soleus_viewer::{
 };
 use std::path::{Path, PathBuf};
 
-/// A model and its motion, to look at.
+/// Shows a model and its motion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct View {
     /// The model.
     pub model: ModelSource,
-    /// Coordinates or states over time; the model's default pose without them.
+    /// Coordinates or states over time; default: the model's default pose.
     pub motion: Option<Source<Columns>>,
-    /// Page to write (.html).
+    /// Output page (.html).
     pub page: Option<PathBuf>,
-    /// Picture of one frame to write: PNG if its name ends in .png, otherwise SVG.
+    /// Output image of one frame: PNG if its name ends in .png, otherwise SVG.
     pub picture: Option<PathBuf>,
-    /// Time of the picture, s; the first frame without it.
+    /// Time of the image, s; default: the first frame.
     pub time: Option<f64>,
-    /// Measured loads to draw as arrows: an XML file with ExternalLoads.
+    /// Measured loads, drawn as arrows: an XML file with `ExternalLoads`.
     pub loads: Option<PathBuf>,
-    /// Activations of muscles over time, which color them; the motion may have them too.
+    /// Muscle activations over time, shown as colors; they may also be in the motion.
     pub activations: Option<Source<Columns>>,
-    /// Draw wrap objects in the picture; the page has a switch for them.
+    /// Draw wrap objects in the image; the page has a switch for them.
     pub wraps: bool,
-    /// Folder with the mesh files that the model names; they are also looked for beside the model and where OpenSim is installed.
+    /// Folder with the mesh files of the model; meshes are also searched next to the model and in OpenSim's
+    /// installation.
     pub geometry: Option<PathBuf>,
-    /// Most frames for each second of the motion, Hz.
+    /// Maximum frame rate of the animation, Hz.
     pub frame_rate: f64,
-    /// Where the picture is seen from: turn about the vertical, degrees. 0 is the right side.
+    /// View direction of the image: rotation about the vertical, degrees. 0 is the right side.
     pub yaw_deg: f64,
-    /// Where the picture is seen from: turn upwards, degrees.
+    /// View direction of the image: elevation, degrees.
     pub pitch_deg: f64,
 }
 
@@ -86,7 +87,7 @@ impl Default for View {
 }
 
 impl View {
-    /// Reads model and motion, and records every frame.
+    /// Reads model and motion, and renders all frames.
     pub fn run(&self, cx: &Context) -> Result<Viewed, Error> {
         let path = self.motion.as_ref().map_or(self.model.path(), |m| m.path());
         if !(self.frame_rate > 0.0 && self.frame_rate.is_finite()) {
@@ -165,8 +166,8 @@ impl View {
     }
 }
 
-/// Shapes that a model file attaches to bodies. Meshes are looked for in `folder`, in the folder of the model, in a folder `Geometry`
-/// there, and where OpenSim is installed; they get at most so many faces.
+/// Geometry that a model file attaches to bodies. Meshes are searched in `folder`, in the folder of the model, in its
+/// subfolder `Geometry`, and in OpenSim's installation; each is reduced to a maximum number of faces.
 pub fn geometry(
     cx: &Context,
     source: &ModelSource,
@@ -201,12 +202,12 @@ pub fn geometry(
     Ok(shapes)
 }
 
-/// A model and its motion, drawn.
+/// A rendered model and motion.
 #[derive(Debug)]
 pub struct Viewed {
-    /// Every frame.
+    /// All frames.
     pub animation: Animation,
-    /// The state of every frame.
+    /// State of each frame.
     pub states: Vec<State<f64>>,
     /// The page.
     pub report: Report,

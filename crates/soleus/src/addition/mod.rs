@@ -1,4 +1,4 @@
-//! Parts added to a model: springs, ligaments, torques, prostheses, masses, contact spheres. The model is written back as a file.
+//! Adds parts to a model: springs, ligaments, torques, prostheses, masses, contact spheres. The result is a model file.
 //!
 //! ```no_run
 //! use soleus::{Add, Context, Disk, Outcome};
@@ -34,13 +34,13 @@ pub struct Add {
     pub model: ModelSource,
     /// Parts to add, in this order.
     pub parts: Vec<Part>,
-    /// File with more of them (.toml), `[[add]]` each.
+    /// File with more parts (.toml), one `[[add]]` each.
     pub file: Option<PathBuf>,
-    /// File to write (.osim).
+    /// Output file (.osim).
     pub output: Option<PathBuf>,
 }
 
-/// The parts of a file.
+/// Reads the parts in a file.
 pub fn read_parts(cx: &Context, path: &Path) -> Result<Vec<Part>, Error> {
     let hint = "parts are [[add]] tables: docs/guide/add.md";
     let bytes = cx.read(path)?;
@@ -77,9 +77,9 @@ pub fn read_parts(cx: &Context, path: &Path) -> Result<Vec<Part>, Error> {
 pub struct Added {
     /// The model file.
     pub document: Document,
-    /// What the parts made free: properties to be found, with their bounds.
+    /// Free properties of the parts: to be optimized within their bounds.
     pub free: Vec<Free>,
-    /// What was done, in words.
+    /// Description of the changes.
     pub told: Vec<String>,
     output: Option<PathBuf>,
 }
@@ -91,7 +91,7 @@ impl Outcome for Added {
 }
 
 impl Add {
-    /// Adds the parts, and checks that the model can still be used.
+    /// Adds the parts and checks that the model is still valid.
     pub fn run(&self, cx: &Context) -> Result<Added, Error> {
         let mut parts = self.parts.clone();
         if let Some(file) = &self.file {

@@ -1,4 +1,4 @@
-//! What can be added to a model.
+//! Parts that can be added to a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,20 +13,20 @@ pub enum PartKind {
     /// A spring on a coordinate: `coordinate`, `stiffness` (N·m/rad), `rest` (rad) or `rest_deg`, `damping` (N·m·s/rad).
     #[default]
     Spring,
-    /// A torque on a coordinate, controlled: `coordinate`, `max` (N·m).
+    /// A controlled torque on a coordinate: `coordinate`, `max` (N·m).
     Torque,
-    /// A spring in place of the muscles that cross a coordinate: as a spring.
+    /// A spring that replaces the muscles crossing a coordinate; properties as for a spring.
     Prosthesis,
-    /// A spring between two points that only pulls: `from`, `to`, `stiffness` (N/m), `rest_length` (m), `damping` (s/m).
+    /// A tension-only spring between two points: `from`, `to`, `stiffness` (N/m), `rest_length` (m), `damping` (s/m).
     Ligament,
     /// A mass fixed to a body: `body`, `mass` (kg), `location` (m, in the body).
     Mass,
-    /// Contact spheres under heels and toes, and the floor: `stiffness` (N/m²), `damping` (s/m), `friction`.
+    /// Contact spheres under heels and toes, and the ground: `stiffness` (N/m²), `damping` (s/m), `friction`.
     Feet,
 }
 
 impl PartKind {
-    /// In words.
+    /// Name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             PartKind::Spring => "spring",
@@ -45,57 +45,58 @@ impl PartKind {
 pub struct At {
     /// Name of the body.
     pub body: String,
-    /// Place in it, m.
+    /// Location in the body frame, m.
     pub location: [f64; 3],
 }
 
-/// A part to add. What is not of its kind is refused.
+/// A part to add. Properties that do not belong to its kind are refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Part {
-    /// What it is.
+    /// Kind of part.
     #[serde(rename = "type")]
     pub kind: PartKind,
-    /// Its name; one is made of its kind and place without it.
+    /// Name; default: made from kind and location.
     pub name: Option<String>,
-    /// Whether the other side gets the same; by default yes, but for a prosthesis.
+    /// Whether to add the same part on the other side; default: yes, except for a prosthesis.
     pub both_sides: Option<bool>,
-    /// Properties to be found by a prediction, with their bounds.
+    /// Properties that a prediction optimizes, with their bounds.
     pub free: BTreeMap<String, [f64; 2]>,
-    /// The coordinate that it acts on.
+    /// Coordinate on which the part acts.
     pub coordinate: Option<String>,
-    /// N·m/rad on a coordinate that turns, N/m on one that slides and along a line, N/m² of the ground.
+    /// Stiffness: N·m/rad for rotational coordinates, N/m for translational coordinates and ligaments, N/m² for the
+    /// ground.
     pub stiffness: Option<f64>,
-    /// Value of the coordinate at which a spring is at rest, rad or m.
+    /// Rest position of the spring, rad or m.
     pub rest: Option<f64>,
-    /// The same in degrees.
+    /// Rest position of the spring, degrees.
     pub rest_deg: Option<f64>,
-    /// N·m·s/rad of a spring on a coordinate; s/m of a ligament and of the ground.
+    /// Damping: N·m·s/rad for springs on a coordinate, s/m for ligaments and the ground.
     pub damping: Option<f64>,
-    /// Largest torque, N·m.
+    /// Maximum torque, N·m.
     pub max: Option<f64>,
-    /// Where a ligament begins.
+    /// Start point of a ligament.
     pub from: Option<At>,
-    /// Where it ends.
+    /// End point of a ligament.
     pub to: Option<At>,
-    /// Length of a ligament at rest, m.
+    /// Rest length of a ligament, m.
     pub rest_length: Option<f64>,
-    /// The body that carries a mass.
+    /// Body to which a mass is attached.
     pub body: Option<String>,
-    /// kg.
+    /// Mass, kg.
     pub mass: Option<f64>,
-    /// Place of the mass in the body, m.
+    /// Location of the mass in the body frame, m.
     pub location: Option<[f64; 3]>,
     /// Coefficient of friction of the ground.
     pub friction: Option<f64>,
 }
 
-/// A property that a part made free.
+/// A free property of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Free {
     /// Name of the parameter.
     pub name: String,
-    /// Paths of the components that share it.
+    /// Paths of the components that share the parameter.
     pub components: Vec<String>,
     /// Name of the property in the model file.
     pub property: String,
@@ -106,19 +107,19 @@ pub struct Free {
 }
 
 impl Part {
-    /// Its name, or one made of its kind and place, without a side.
+    /// Name of the part, or one made from its kind and location, without side.
     pub fn base_name(&self) -> String {
         let place = self.coordinate.as_ref().or(self.body.as_ref()).or(self.from.as_ref().map(|f| &f.body));
         let place = place.map_or(String::new(), |p| format!("_{p}"));
         self.name.clone().unwrap_or_else(|| format!("{}{place}", self.kind.word()))
     }
 
-    /// Rest of a spring, rad or m.
+    /// Rest position of a spring, rad or m.
     pub fn rest(&self) -> f64 {
         self.rest.or(self.rest_deg.map(f64::to_radians)).unwrap_or(0.0)
     }
 
-    /// The property of the model file that a word means, and its unit.
+    /// Property in the model file that corresponds to a name, and its unit.
     pub fn property(&self, word: &str) -> Option<(&'static str, &'static str)> {
         match (self.kind, word) {
             (PartKind::Spring | PartKind::Prosthesis, "stiffness") => Some(("stiffness", "N·m/rad")),
@@ -130,7 +131,7 @@ impl Part {
         }
     }
 
-    /// What is missing, what is not of its kind, and numbers that make no sense.
+    /// Checks for missing properties, properties of other kinds, and invalid values.
     pub fn check(&self) -> Result<(), String> {
         let given = [
             ("coordinate", self.coordinate.is_some()),

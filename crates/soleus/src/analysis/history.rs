@@ -1,4 +1,4 @@
-//! The motion that is analysed: states over time, from a table of coordinates or states.
+//! The motion to be analysed: states over time, from a table of coordinates or states.
 
 use super::Analyze;
 use crate::context::Context;
@@ -13,16 +13,16 @@ use soleus_tools::analysis::{HistoryError, MotionSettings, StateHistory};
 use soleus_tools::quality::{check_cutoff, check_points, check_units};
 use std::path::Path;
 
-/// What the columns of a motion are.
+/// Meaning of the columns of a motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MotionKind {
-    /// States if there are speeds among the columns and the table is not in degrees, coordinates otherwise.
+    /// States if the columns include speeds and the table is not in degrees, otherwise coordinates.
     #[default]
     ByColumns,
     /// States, in rad and m.
     States,
-    /// Coordinates; in degrees if the table says so.
+    /// Coordinates; in degrees if the table header says so.
     Coordinates,
 }
 

@@ -1,4 +1,4 @@
-//! From what a request asks for to analyses that can be made.
+//! Creates the analyses of a request.
 
 use super::failed;
 use super::progress::CountRows;
@@ -17,27 +17,27 @@ use soleus_tools::static_optimization::{Settings, StaticOptimization};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// The motion that is analysed, and how tables are found.
+/// The motion to be analysed, and a reader for tables.
 pub struct Motion<'a> {
     /// The model.
     pub model: &'a Model,
-    /// The model, ready for computing.
+    /// The compiled model.
     pub system: &'a System,
     /// States over time.
     pub history: &'a StateHistory,
-    /// The rows to analyse.
+    /// Rows to analyse.
     pub rows: RangeInclusive<usize>,
-    /// Whether to reproduce the faults of OpenSim.
+    /// Whether to reproduce known errors of OpenSim.
     pub opensim_faults: bool,
-    /// Whether the motion comes from a simulation just made, not from a file.
+    /// Whether the motion comes from a simulation in memory, not from a file.
     pub is_simulation: bool,
-    /// The file that asks, for messages.
+    /// File that the request was read from, for messages.
     pub source: &'a Path,
-    /// Reads a table that the file names.
+    /// Reads a table by file name.
     pub table: &'a dyn Fn(&str) -> Result<Table, Error>,
 }
 
-/// The analyses that are on; those of unknown classes are named in a warning.
+/// Creates the analyses that are switched on. Unknown classes are reported in a warning.
 pub fn make<'c>(
     cx: &'c Context<'c>,
     m: &Motion,

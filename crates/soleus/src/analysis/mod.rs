@@ -1,6 +1,6 @@
-//! What can be told about a motion: OpenSim's analyses, static optimization among them.
+//! Analyses of a motion: those of OpenSim, including static optimization.
 //!
-//! [`Analyze`] makes any analyses of a motion; [`StaticOptimization`] is the case in which muscle forces are wanted.
+//! [`Analyze`] runs any set of analyses; [`StaticOptimization`] computes muscle forces.
 //!
 //! ```no_run
 //! use soleus::{Analyze, Context, Disk};
@@ -59,50 +59,51 @@ use std::path::{Path, PathBuf};
 pub struct Analyze {
     /// The model (.osim, any version).
     pub model: ModelSource,
-    /// The motion: coordinates (.mot, .sto; degrees if it says so) or states (.sto).
+    /// The motion: coordinates (.mot, .sto; in degrees if the header says so) or states (.sto).
     pub motion: Source<Table>,
-    /// What the columns of the motion are.
+    /// Meaning of the columns of the motion.
     pub motion_kind: MotionKind,
-    /// Speeds beside coordinates; slopes of the coordinates without them.
+    /// Speeds, in addition to coordinates; default: derivatives of the coordinates.
     pub speeds: Option<Source<Table>>,
-    /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,
-    /// Whether the model's own forces are left out.
+    /// Whether the model's own forces are removed.
     pub replace_forces: bool,
     /// Files whose `ForceSet` is added to the model, such as reserve actuators.
     pub force_sets: Vec<PathBuf>,
-    /// Controllers to add, as a setup file has them.
+    /// Controllers to add, as in a setup file.
     #[serde(skip)]
     pub controllers: Vec<Element>,
     /// Measured loads: a file with `ExternalLoads`.
     pub loads: Option<PathBuf>,
-    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N); the same if there is but one number.
+    /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N); a single number is
+    /// used for both.
     pub residuals: Vec<f64>,
-    /// Actuators for every coordinate that has none: optimal force (N m or N).
+    /// Reserve actuators for all free coordinates without an actuator: optimal force (N m or N).
     pub reserves: Vec<f64>,
-    /// Changes of the model after all of these.
+    /// Changes to the model, made after all other additions.
     #[serde(skip)]
     pub operators: Vec<ModelOperator>,
     /// Controls over time; columns are named after actuators, by path or name.
     pub controls: Option<Source<Table>>,
-    /// Whether fibers of muscles are put in equilibrium with their tendons first.
+    /// Whether to equilibrate muscle fibers with their tendons first.
     pub equilibrate: bool,
-    /// First time, s; that of the motion without it.
+    /// Start time, s; default: start of the motion.
     pub from: Option<f64>,
-    /// Last time, s; that of the motion without it.
+    /// End time, s; default: end of the motion.
     pub to: Option<f64>,
-    /// What to tell; see [`standard`] for the usual settings.
+    /// Analyses to run; see [`standard`] for the usual settings.
     pub analyses: Vec<AnalysisSetup>,
-    /// Whether induced accelerations without contacts of their own have one for every measured load.
+    /// Whether induced-acceleration analyses without contacts get one contact per measured load.
     pub contacts_at_loads: bool,
     /// Files to write.
     pub output: AnalysisOutput,
-    /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    /// Whether to reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
-    /// then depend on the way a subject faces.
+    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
+    /// then depend on the direction in which the subject faces.
     pub root_angles: bool,
-    /// The setup file that asks, for messages; files that analyses name are taken from its folder.
+    /// Setup file that the request was read from, for messages; file names in analyses are relative to its folder.
     pub asked_in: Option<PathBuf>,
 }
 
@@ -110,9 +111,9 @@ pub struct Analyze {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AnalysisOutput {
-    /// Folder for the tables; none are written without it.
+    /// Folder for the tables; default: no tables are written.
     pub folder: Option<PathBuf>,
-    /// What their names begin with; the name of the motion's file without it.
+    /// Prefix of the file names; default: name of the motion file.
     pub name: Option<String>,
 }
 
@@ -146,7 +147,7 @@ impl Default for Analyze {
 }
 
 impl Analyze {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &AnalyzeSetup) -> Result<Self, Error> {
         let tool = &s.tool;
         let (motion, motion_kind) = match &s.states_file {
@@ -185,7 +186,7 @@ impl Analyze {
         })
     }
 
-    /// Makes the analyses. A cancelled run keeps the rows that it has, and its verdict says so.
+    /// Runs the analyses. If the run is cancelled, the rows computed so far are kept and the verdict is an error.
     pub fn run(&self, cx: &Context) -> Result<AnalysisTables, Error> {
         let opensim_faults = self.opensim_faults;
         self.check()?;
@@ -353,24 +354,24 @@ pub(crate) fn of_simulation(
 pub struct AnalysisTable {
     /// Name of the analysis.
     pub analysis: String,
-    /// What the table holds: `_q`, `_pos_global`, `_ReactionLoads`.
+    /// Content of the table: `_q`, `_pos_global`, `_ReactionLoads`.
     pub suffix: String,
     /// The table.
     pub table: Table,
-    /// Whether its columns are controls, to drive a simulation with.
+    /// Whether the columns are controls, for use in a simulation.
     pub is_controls: bool,
 }
 
-/// What was found about a motion.
+/// Results of the analyses.
 #[derive(Clone, Debug, Default)]
 pub struct AnalysisTables {
-    /// Tables of all analyses, in their order.
+    /// Tables of all analyses, in order.
     pub tables: Vec<AnalysisTable>,
-    /// How many rows of the motion were analysed.
+    /// Number of rows analysed.
     pub rows: usize,
-    /// What could not be solved, in words; the tables then hold the nearest that was found.
+    /// Descriptions of unsolved rows; the tables then contain the closest solution found.
     pub unsolved: Vec<String>,
-    /// The time (s) after which a caller stopped the run.
+    /// Time (s) at which the run was cancelled.
     pub stopped: Option<f64>,
     /// A page and its file, where one was asked for.
     page: Option<(PathBuf, String)>,
@@ -379,12 +380,12 @@ pub struct AnalysisTables {
 }
 
 impl AnalysisTables {
-    /// The page, if one was asked for.
+    /// The page, if requested.
     pub fn page(&self) -> Option<&str> {
         self.page.as_ref().map(|p| p.1.as_str())
     }
 
-    /// A table by the name of its analysis and what it holds.
+    /// A table by analysis name and suffix.
     pub fn table(&self, analysis: &str, suffix: &str) -> Option<&Table> {
         self.tables.iter().find(|t| t.analysis == analysis && t.suffix == suffix).map(|t| &t.table)
     }
@@ -484,7 +485,7 @@ fn tell(cx: &Context, model: &Model, source: &Path, report: &Report) {
     cx.note(format!("{} rows", report.rows));
 }
 
-/// The error of an analysis that `path` asked for.
+/// Converts the error of an analysis requested in `path`.
 pub fn failed(path: &Path, e: &AnalysisError) -> Error {
     if e.is_not_converged() {
         let hint = "give residual actuators larger optimal forces, or use a smaller exponent";

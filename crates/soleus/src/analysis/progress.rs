@@ -1,9 +1,9 @@
-//! How far an analysis has come, and whether to go on.
+//! Progress and cancellation of analyses.
 
 use crate::context::Context;
 use soleus_tools::analysis::{Analysis, AnalysisError, Moment, Output};
 
-/// Counts the rows of a motion under analysis, and stops where the caller asks for it; has nothing to write.
+/// Counts the analysed rows and stops if the run is cancelled; has no tables.
 pub struct CountRows<'c> {
     cx: &'c Context<'c>,
     done: usize,
@@ -11,7 +11,7 @@ pub struct CountRows<'c> {
 }
 
 impl<'c> CountRows<'c> {
-    /// For so many rows.
+    /// For a given number of rows.
     pub fn new(cx: &'c Context<'c>, total: usize) -> Self {
         CountRows { cx, done: 0, total }
     }

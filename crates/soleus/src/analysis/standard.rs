@@ -49,7 +49,7 @@ pub fn standard(name: &str) -> Option<AnalysisSetup> {
     Some(AnalysisSetup { name, line: 0, on: true, step_interval: 1, in_degrees: true, kind })
 }
 
-/// A contact on ground for each measured force.
+/// One contact with ground for each measured force.
 pub fn contacts(model: &Model) -> Vec<ContactSetup> {
     let contact = |f: &Force| {
         let ForceKind::ExternalForce(e) = &f.kind else { return None };

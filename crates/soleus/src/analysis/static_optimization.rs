@@ -1,4 +1,4 @@
-//! Static optimization: muscle forces and activations behind a motion.
+//! Static optimization: muscle forces and activations for a measured motion.
 
 use super::{AnalysisOutput, AnalysisTable, AnalysisTables, Analyze};
 use crate::context::{Context, Silent};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// Name of the analysis.
 const NAME: &str = "StaticOptimization";
 
-/// Activations of least effort Σ aᵖ that give a motion its accelerations, moment by moment.
+/// Activations of least effort Σ aᵖ that produce the measured accelerations, at each time.
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, StaticOptimization};
@@ -41,21 +41,23 @@ const NAME: &str = "StaticOptimization";
 pub struct StaticOptimization {
     /// The model (.osim, any version).
     pub model: ModelSource,
-    /// The motion: coordinates (.mot, .sto; degrees if it says so) or states (.sto; with columns for speeds).
+    /// The motion: coordinates (.mot, .sto; in degrees if the header says so) or states (.sto; with columns for
+    /// speeds).
     pub motion: Source<Table>,
     /// Measured loads: a file with `ExternalLoads`.
     pub loads: Option<PathBuf>,
     /// Files whose `ForceSet` is added to the model, such as reserve actuators.
     pub force_sets: Vec<PathBuf>,
-    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N); the same if there is but one number.
+    /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N); a single number is
+    /// used for both.
     pub residuals: Vec<f64>,
-    /// Actuators for every coordinate that has none: optimal force (N m or N).
+    /// Reserve actuators for all free coordinates without an actuator: optimal force (N m or N).
     pub reserves: Vec<f64>,
-    /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,
-    /// First time, s; that of the motion without it.
+    /// Start time, s; default: start of the motion.
     pub from: Option<f64>,
-    /// Last time, s; that of the motion without it.
+    /// End time, s; default: end of the motion.
     pub to: Option<f64>,
     /// Use every Nth row of the motion.
     pub every: usize,
@@ -65,14 +67,14 @@ pub struct StaticOptimization {
     pub muscle_physiology: bool,
     /// Files to write.
     pub output: AnalysisOutput,
-    /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    /// Whether to reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
-    /// then depend on the way a subject faces.
+    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
+    /// then depend on the direction in which the subject faces.
     pub root_angles: bool,
-    /// Measured EMG, to compare activations with; its weight has no effect.
+    /// Measured EMG for comparison with activations; its weight has no effect.
     pub emg: Option<Emg>,
-    /// File for a page (.html) with activations, residuals and reserves beside the usual limits, and EMG.
+    /// Output page (.html) with activations, residuals and reserves compared with the usual limits, and EMG.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<PathBuf>,
 }
@@ -102,7 +104,8 @@ impl Default for StaticOptimization {
 }
 
 impl StaticOptimization {
-    /// Solves all rows. Where actuators are too weak, the nearest that they can do is in the tables, and the verdict says so.
+    /// Solves all rows. If the actuators are too weak, the tables contain the closest solution and the verdict is an
+    /// error.
     pub fn run(&self, cx: &Context) -> Result<AnalysisTables, Error> {
         let curves = match &self.emg {
             Some(emg) => emg.curves(cx, &model::read(&cx.without_model_warnings(), &self.model)?)?,
@@ -180,7 +183,7 @@ impl StaticOptimization {
         Ok(page.to_html())
     }
 
-    /// The same as a request for analyses.
+    /// The same as an [`Analyze`] request.
     pub fn analysis(&self) -> Analyze {
         let setup = AnalysisSetup {
             name: NAME.to_string(),
@@ -213,7 +216,7 @@ impl StaticOptimization {
     }
 }
 
-/// Why static optimization does not take an exponent.
+/// Checks the exponent of static optimization.
 pub fn check_exponent(p: f64) -> Result<(), String> {
     // What the solver takes.
     soleus_optimization::separable::PowerProgram::new(0, 0, p).map(|_| ()).map_err(|e| e.to_string())

@@ -1,4 +1,4 @@
-//! Files of a motion that obeys the model: the changed model, the changed loads, the trade-off curve.
+//! Files of a dynamically consistent motion: the changed model, the changed loads, the trade-off curve.
 
 use soleus_math::Vec3;
 use soleus_math::table::{Element as Columns, Table};
@@ -7,7 +7,7 @@ use soleus_model::{Document, Element, Model};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The elements of a model with the masses, mass centres, inertias and marker locations of another.
+/// A model document with the masses, mass centres, inertias and marker locations of another model.
 pub fn changed_document(mut document: Document, model: &Model) -> Document {
     let root = &mut document.root;
     let top = if root.tag == "Model" { Some(root) } else { root.child_mut("Model") };
@@ -41,7 +41,7 @@ fn set(e: &mut Element, tag: &str, text: String) {
     }
 }
 
-/// Force, point and torque of all loads as one table; `None` if they have different times.
+/// Force, point and torque of all loads in one table; `None` if their times differ.
 pub fn load_data(loads: &[Force]) -> Option<Table> {
     let external = loads.iter().filter_map(|f| match &f.kind {
         ForceKind::ExternalForce(e) => Some((f, e)),
@@ -65,7 +65,7 @@ pub fn load_data(loads: &[Force]) -> Option<Table> {
     Some(table)
 }
 
-/// The `ExternalLoads` file of that table.
+/// The `ExternalLoads` file for that table.
 pub fn load_setup(model: &Model, loads: &[Force], data: &Path) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<OpenSimDocument Version=\"40600\">\n\t<ExternalLoads name=\"loads\">\n\t\t<objects>\n",
@@ -97,7 +97,7 @@ pub fn load_setup(model: &Model, loads: &[Force], data: &Path) -> String {
     text
 }
 
-/// A table as text, its first column named.
+/// A table as text with a given name for the first column.
 pub fn csv(first: &str, table: &Table) -> String {
     let mut text = format!("{first},{}\n", table.labels().join(","));
     for (row, x) in table.times().iter().enumerate() {

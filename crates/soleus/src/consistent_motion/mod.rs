@@ -1,4 +1,4 @@
-//! A motion that obeys the model: markers or a motion, measured loads and masses brought to agree.
+//! Dynamically consistent motion: adjusts motion, measured loads and masses so that they agree.
 
 pub(crate) mod files;
 
@@ -28,7 +28,7 @@ use soleus_tools::quality::{Residuals, check_units, residuals};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A motion that obeys the model under measured loads.
+/// A motion that satisfies the equations of motion under measured loads.
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, Reconcile};
@@ -46,49 +46,49 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reconcile {
-    /// The model; with markers if markers are followed.
+    /// The model; it needs markers if markers are tracked.
     pub model: ModelSource,
-    /// Measured markers (.trc, .c3d): inverse kinematics gives the motion to begin with.
+    /// Measured markers (.trc, .c3d); inverse kinematics provides the initial motion.
     pub markers: Option<Source<Table>>,
-    /// Weights of markers: a file with an `IKTaskSet`, or a setup file of inverse kinematics.
+    /// Marker weights: a file with an `IKTaskSet`, or a setup file of inverse kinematics.
     pub task_file: Option<PathBuf>,
-    /// A motion (.mot, .sto) to begin with, and to stay near to where there are no markers.
+    /// Initial motion (.mot, .sto); it is tracked if there are no markers.
     pub motion: Option<Source<Table>>,
-    /// Measured loads: an XML file with ExternalLoads.
+    /// Measured loads: an XML file with `ExternalLoads`.
     pub loads: Option<PathBuf>,
-    /// Forces of the model that do not act: names, groups, or `all`, `actuators`, `muscles`.
+    /// Model forces to exclude: names, groups, or `all`, `actuators`, `muscles`.
     pub exclude: Vec<String>,
-    /// Above this frequency markers alone do not move the model, Hz; 0 for no such bound.
+    /// Frequency above which markers do not affect the motion, Hz; 0 for no limit.
     pub cutoff_hz: f64,
-    /// Standard deviation of markers, m.
+    /// Standard deviation of the markers, m.
     pub marker_sd: f64,
-    /// Standard deviation of residuals, N and N m; `None`: there are none.
+    /// Standard deviation of the residuals, N and N m; `None`: no residuals.
     pub residual_sd: Option<f64>,
-    /// Standard deviations of residuals for the trade-off curve, N and N m.
+    /// Standard deviations of the residuals for the trade-off curve, N and N m.
     pub curve: Vec<f64>,
-    /// Standard deviation of the markers' places in their bodies, m; 0 keeps them.
+    /// Standard deviation of the marker locations on their bodies, m; 0 keeps them fixed.
     pub marker_offset_sd: f64,
-    /// Of masses, as a part of each; the total stays. 0 keeps them.
+    /// Standard deviation of the masses, as a fraction of each mass; total mass is constant; 0 keeps them fixed.
     pub mass_sd: f64,
-    /// Of mass centres, m; 0 keeps them.
+    /// Standard deviation of the mass centres, m; 0 keeps them fixed.
     pub mass_center_sd: f64,
-    /// Of an offset of the points where loads act, m; 0 for none.
+    /// Standard deviation of an offset of the points where loads act, m; 0 for no offset.
     pub load_offset_sd: f64,
-    /// Of the gain of each load, as a part of it, and of the tilt of its axes, rad; 0 for none.
+    /// Standard deviation of the gain of each load, as a fraction, and of the tilt of its axes, rad; 0 for none.
     pub load_gain_sd: f64,
-    /// Of a delay of the loads, s; 0 for none.
+    /// Standard deviation of a delay of the loads, s; 0 for no delay.
     pub load_delay_sd: f64,
-    /// First time, s; that of the data without it.
+    /// Start time, s; default: start of the data.
     pub from: Option<f64>,
-    /// Last time, s; that of the data without it.
+    /// End time, s; default: end of the data.
     pub to: Option<f64>,
-    /// File for the motion.
+    /// Output file for the motion.
     pub output: Option<PathBuf>,
-    /// File for the model with its new masses, mass centres and markers.
+    /// Output file for the model with new masses, mass centres and markers.
     pub model_output: Option<PathBuf>,
-    /// File for the loads with their new points and times (XML); their data are written beside it, as `<name>_data.mot`.
+    /// Output file for the loads with new points and times (XML); the data are written next to it as `<name>_data.mot`.
     pub loads_output: Option<PathBuf>,
-    /// File for the trade-off curve (.csv).
+    /// Output file for the trade-off curve (.csv).
     pub curve_output: Option<PathBuf>,
 }
 
@@ -123,7 +123,7 @@ impl Default for Reconcile {
 }
 
 impl Reconcile {
-    /// Finds the motion.
+    /// Computes the motion.
     pub fn run(&self, cx: &Context) -> Result<ReconciledMotion, Error> {
         let model = model::read(cx, &self.model)?;
         let Some(loads_file) = self.loads.as_deref() else {
@@ -327,16 +327,16 @@ fn failed(path: &Path, e: &Failed) -> Error {
     Error::content(path, 0, "", e.to_string(), hint)
 }
 
-/// A motion that obeys the model, and what had to change for it.
+/// A dynamically consistent motion and the changes it required.
 #[derive(Debug)]
 pub struct ReconciledMotion {
-    /// The motion, the model, the loads, and how well they fit.
+    /// Motion, model, loads, and quality of the fit.
     pub found: Consistent,
-    /// Residuals by inverse dynamics of the motion to begin with, low-passed at the cutoff.
+    /// Residuals of the initial motion by inverse dynamics, low-pass filtered at the cutoff frequency.
     pub before: Residuals,
-    /// Residuals by inverse dynamics of the motion that is written.
+    /// Residuals of the resulting motion by inverse dynamics.
     pub after: Residuals,
-    /// Inverse kinematics of the markers, the start.
+    /// Inverse kinematics of the markers, the initial motion.
     pub kinematics: Option<Trial>,
     document: Option<Document>,
     data: Option<Table>,

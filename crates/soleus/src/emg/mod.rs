@@ -1,4 +1,4 @@
-//! Measured electromyograms (EMG) beside computed activations.
+//! Measured electromyograms (EMG) compared with computed activations.
 //!
 //! ```no_run
 //! use soleus::emg::Emg;
@@ -31,19 +31,20 @@ use soleus_viewer::{Dash, Line, Plot, Report, Style, Table as Rows};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Measured EMG, and which muscles it is of.
+/// Measured EMG and the muscles it belongs to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Emg {
-    /// One column per channel (.sto, .mot, .csv, .parquet, analog channels of .c3d): envelopes, or raw signals.
+    /// EMG signals, one column per channel (.sto, .mot, .csv, .parquet, analog channels of .c3d): envelopes or raw
+    /// signals.
     pub signals: Source<Table>,
-    /// Whether the signals are raw: they are then freed of what is below 20 Hz, rectified and smoothed.
+    /// Whether the signals are raw: they are then high-pass filtered at 20 Hz, rectified and smoothed.
     pub raw: bool,
-    /// Cutoff of the low-pass that makes envelopes of raw signals, Hz.
+    /// Cutoff frequency of the low-pass filter for the envelopes of raw signals, Hz.
     pub lowpass_hz: f64,
-    /// The muscles of each channel; without any, a column is of the muscle whose name it has.
+    /// Muscles of each channel; default: the muscle with the name of the column.
     pub channels: BTreeMap<String, Vec<String>>,
-    /// Price of the squared distance of activations to EMG, against effort; 0 to compare only.
+    /// Weight of the squared difference between activations and EMG, relative to effort; 0 for comparison only.
     pub weight: f64,
 }
 
@@ -88,14 +89,14 @@ impl EmgCurve {
     }
 }
 
-/// How the activation of a muscle compares with its EMG.
+/// Comparison of the activation of a muscle with its EMG.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmgComparison {
     /// The channel.
     pub channel: String,
     /// The muscle.
     pub muscle: String,
-    /// EMG first, activation second.
+    /// Similarity of EMG (first) and activation (second).
     pub likeness: Likeness,
 }
 

@@ -1,4 +1,4 @@
-//! Evaluation: every quantity of a model at given states.
+//! Evaluation: all quantities of a model at given states.
 //!
 //! Poses and velocities of bodies, accelerations, mass matrix, inverse dynamics, constraints, muscles, moment arms, forces, energies.
 //!
@@ -67,19 +67,19 @@ const MUSCLE_FIELDS: [&str; 23] = [
 /// Moment arms below this are left out: a path that does not cross the coordinate, m.
 const SMALLEST_MOMENT_ARM: f64 = 1e-9;
 
-/// Everything about a model at given states.
+/// Evaluates all quantities of a model at given states.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Evaluate {
     /// The model.
     pub model: ModelSource,
-    /// States: a JSON file with a list `states`, or values; the model's default state without any.
+    /// States: a JSON file with a list `states`, or values; default: the model's default state.
     pub states: Source<Vec<NamedState>>,
-    /// Put the fibers of all muscles in equilibrium with their tendons first.
+    /// Equilibrate muscle fibers with their tendons first.
     pub equilibrate: bool,
-    /// Reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    /// Reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// JSON file to write.
+    /// Output file (JSON).
     pub output: Option<PathBuf>,
 }
 
@@ -165,7 +165,7 @@ impl Evaluate {
     }
 }
 
-/// Everything at some states.
+/// All quantities at several states.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// Name of the model.
@@ -174,19 +174,19 @@ pub struct Evaluation {
     pub tree_order: Vec<String>,
     /// Path of the force of each control.
     pub control_order: Vec<String>,
-    /// Every state.
+    /// Values of each state.
     pub states: Vec<StateValues>,
-    /// How many muscle states found no equilibrium and kept the given value.
+    /// Number of muscle states without equilibrium, which kept the given value.
     pub not_in_equilibrium: usize,
     /// States with accelerations that are not finite.
     pub not_finite: Vec<NotFinite>,
     output: Option<PathBuf>,
 }
 
-/// Everything at one state.
+/// All quantities at one state.
 #[derive(Clone, Debug)]
 pub struct StateValues {
-    /// The state, after equilibration if that was asked for.
+    /// The state, after equilibration if requested.
     pub state: State<f64>,
     /// Controls in the model's order.
     pub controls: Vec<f64>,
@@ -194,21 +194,21 @@ pub struct StateValues {
     pub accelerations: Vec<f64>,
     /// Rates of the states of forces, 1/s.
     pub aux_derivatives: Vec<f64>,
-    /// All quantities by name, as they are in the file.
+    /// All quantities by name, as in the output file.
     pub values: Value,
 }
 
 /// A state with accelerations that are not finite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFinite {
-    /// Which state, from zero.
+    /// Index of the state, from zero.
     pub state: usize,
     /// Path of the first coordinate whose acceleration is not finite.
     pub name: String,
 }
 
 impl Evaluation {
-    /// What is in the file.
+    /// Content of the output file.
     pub fn to_json(&self) -> Value {
         json!({
             "generator": concat!("soleus ", env!("CARGO_PKG_VERSION")),
@@ -255,7 +255,7 @@ fn num(x: f64) -> Value {
     }
 }
 
-/// Numbers for JSON.
+/// Converts numbers to JSON.
 pub fn list(x: &[f64]) -> Value {
     Value::Array(x.iter().map(|&x| num(x)).collect())
 }

@@ -1,4 +1,4 @@
-//! States by the names of what they hold: a file, or values, in; states of a system out.
+//! Conversion of named states, from a file or from values, to states of a system.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -15,7 +15,7 @@ impl From<Vec<NamedState>> for Source<Vec<NamedState>> {
     }
 }
 
-/// A state of a system, and what else is asked for at it.
+/// A state of a system, with additional inputs for its evaluation.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// Time, coordinates, speeds and auxiliary states.
@@ -30,7 +30,7 @@ pub struct Input {
     pub lambda: Option<Vec<f64>>,
 }
 
-/// What is wrong with a state: a sentence, the key it concerns, and what to do.
+/// An error in a state: message, key and remedy.
 #[derive(Debug, Default)]
 pub struct Wrong {
     message: String,
@@ -50,7 +50,7 @@ impl Wrong {
     }
 }
 
-/// The states that a request names: those of a file, or values; the default state if it names none.
+/// The states of a request: from a file or from values; the default state if there are none.
 pub fn inputs(
     cx: &Context,
     source: &Source<Vec<NamedState>>,

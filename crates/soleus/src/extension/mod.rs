@@ -1,9 +1,10 @@
-//! Forces, muscles and goals that a crate of your own brings along.
+//! User-defined forces, muscles and goals.
 //!
-//! A law is a function of few numbers, generic over [`Real`]. It is called once, with numbers that write down what is done with them
-//! ([`soleus_graph::Recorded`]), and becomes formulas: exact first and second derivatives, any number of threads, WebAssembly, C and CUDA, and text
-//! that a model file can hold. A [`Registry`] gives laws names; a [`Context`](crate::Context) that has one reads `<MyForce>` in a model file as if it had always been
-//! there, and a study may use `my_goal` in its formulas.
+//! A law is a function of a few numbers, generic over [`Real`]. It is called once, with numbers that record all
+//! operations ([`soleus_graph::Recorded`]), and converted to formulas. These have exact first and second derivatives,
+//! run on any number of threads and in WebAssembly, C and CUDA, and can be written to a model file. A [`Registry`]
+//! assigns names to laws. With a registry in the [`Context`](crate::Context), `<MyForce>` can be used in model files
+//! like a built-in class, and `my_goal` in formulas of studies.
 //!
 //! ```
 //! use soleus::engine::math::Real;
@@ -48,37 +49,40 @@ use soleus_math::names::nearest_name;
 use soleus_model::{Diagnostics, Document, Element};
 use std::path::Path;
 
-/// What a force acts on.
+/// Where a force acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acts {
-    /// The coordinate that `<coordinate>` names: one number, N or N·m. `q` and `u` are its value and speed.
+    /// On the coordinate named in `<coordinate>`: one number, N or N·m. `q` and `u` are its value and speed.
     OnCoordinate,
-    /// The point `<point>` of the frame that `<frame>` names: three numbers, a force in ground, N.
+    /// At the point `<point>` of the frame named in `<frame>`: three numbers, a force in ground, N.
     OnPoint,
-    /// Its path (`<GeometryPath>` or another), as a muscle does: one number, the tension, N. It sees `length`, `lengthening_speed`, `control` and no others.
+    /// Along its path (`<GeometryPath>` or another), like a muscle: one number, the tension, N. The only inputs are
+    /// `length`, `lengthening_speed` and `control`.
     AlongPath,
 }
 
-/// What a law sees and is called.
+/// Name, inputs and properties of a law.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The class in a model file: `<MyForce>`.
     pub class: &'static str,
-    /// What it acts on.
+    /// Where it acts.
     pub acts: Acts,
-    /// Words of the language of formulas that it sees, in the order of its numbers: `q`, `u`, `time`, `control`, `u[hip_flexion]`, `length`. A
-    /// place, velocity or axis is three numbers: `position[foot]`. `{frame}` stands for what the element says: `velocity[{frame}]`.
+    /// Inputs, as names of the formula language, in the order of `x`: `q`, `u`, `time`, `control`, `u[hip_flexion]`,
+    /// `length`. A position, velocity or axis has three numbers: `position[foot]`. `{frame}` is replaced by the value
+    /// in the element: `velocity[{frame}]`.
     pub sees: Vec<&'static str>,
-    /// Numbers of the element by name; with a value where an element without it has one. Studies can find them.
+    /// Numeric properties of the element by name, with a default value if they are optional. They can be parameters of
+    /// studies.
     pub properties: Vec<(&'static str, Option<f64>)>,
-    /// States of its own: their names and where they begin.
+    /// Additional states: names and initial values.
     pub states: Vec<(&'static str, f64)>,
-    /// Bounds of its control where the element has none.
+    /// Bounds of the control, if not given in the element.
     pub control: [f64; 2],
 }
 
 impl Description {
-    /// A force that sees nothing yet.
+    /// A force without inputs.
     pub fn new(class: &'static str, acts: Acts) -> Self {
         Description {
             class,
@@ -91,26 +95,29 @@ impl Description {
     }
 }
 
-/// A force or a muscle: a function of what it sees.
+/// A force or a muscle: a function of its inputs.
 ///
-/// Where it decides by a value it must say so, by [`Real::where_below`], [`Real::max`] and their kin: the law is recorded for all states at once.
+/// Branches that depend on a value must use [`Real::where_below`], [`Real::max`] and similar functions, because the law
+/// is recorded once for all states.
 pub trait Law {
-    /// What it sees and is called.
+    /// Name, inputs and properties.
     fn describe(&self) -> Description;
 
-    /// Writes the force (one number, or three for a point), then the rates of its states. `x` is what it sees, `p` its properties, `z` its states.
+    /// Computes the force (one number, or three for a point), followed by the rates of its states. `x` are the inputs,
+    /// `p` the properties, `z` the states.
     fn compute<T: Real>(&self, x: &[T], p: &[T], z: &[T], out: &mut [T]);
 }
 
-/// A goal or another quantity that formulas of studies use by name.
+/// A goal or another quantity that can be used by name in formulas of studies.
 pub trait Goal {
-    /// Its word in formulas.
+    /// Name in formulas.
     fn name(&self) -> &'static str;
 
-    /// Words of the language of formulas that it sees, as in [`Description::sees`]; also words of goals such as `displacement`, `activation[soleus_r]`, `sum(activation[*])`.
+    /// Inputs, as names of the formula language, as in [`Description::sees`]; also terms of goals such as
+    /// `displacement`, `activation[soleus_r]`, `sum(activation[*])`.
     fn sees(&self) -> Vec<&'static str>;
 
-    /// Its value.
+    /// Value.
     fn compute<T: Real>(&self, x: &[T]) -> T;
 }
 
@@ -123,7 +130,7 @@ struct Class {
     uses_control: bool,
 }
 
-/// Laws by name. It is given to a [`Context`](crate::Context); nothing is global, so that two registries do not meet.
+/// Laws by name, to be passed to a [`Context`](crate::Context). There is no global state; registries are independent.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     classes: Vec<Class>,
@@ -131,7 +138,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Without anything.
+    /// An empty registry.
     pub fn new() -> Self {
         Registry::default()
     }
@@ -170,7 +177,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Adds a word of formulas.
+    /// Adds a name for formulas.
     pub fn add_goal(&mut self, goal: &impl Goal) -> Result<(), Error> {
         let name = goal.name();
         let wrong = |message: String, hint: &str| Error::content(Path::new(name), 0, "", message, hint);
@@ -185,7 +192,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether there is nothing in it.
+    /// Whether the registry is empty.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty() && self.words.is_empty()
     }
@@ -195,12 +202,12 @@ impl Registry {
         self.classes.iter().map(|c| c.description.class)
     }
 
-    /// Words of formulas, and what they stand for.
+    /// Names for formulas, and their definitions.
     pub fn words(&self) -> impl Iterator<Item = (&str, &str)> {
         self.words.iter().map(|(n, f)| (n.as_str(), f.as_str()))
     }
 
-    /// Puts formulas in place of every element of a class that it knows. What is wrong with an element is told with its line.
+    /// Replaces elements of registered classes by formulas. Errors in an element are reported with its line.
     pub fn expand(&self, document: &mut Document, log: &mut Diagnostics) {
         if !self.classes.is_empty() {
             self.expand_element(&mut document.root, log);

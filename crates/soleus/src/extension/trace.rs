@@ -1,4 +1,4 @@
-//! From a law to formulas.
+//! Conversion of a law to formulas.
 
 use soleus_graph::{Graph, Op, Recorded, record};
 use soleus_math::Real;

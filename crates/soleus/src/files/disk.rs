@@ -1,4 +1,4 @@
-//! Files on disk: the one place of the library that opens any.
+//! Files on disk: the only part of the library that opens files.
 
 use super::{Files, Lock};
 use std::fs::{self, File, OpenOptions};
@@ -12,7 +12,7 @@ const LARGEST: u64 = 4 << 30;
 /// What comes through a pipe or from a device may have no end, bytes.
 const LARGEST_STREAM: u64 = 1 << 30;
 
-/// Files on disk, by the names that the operating system gives them.
+/// Files on disk, by their names in the operating system.
 #[derive(Debug, Default)]
 pub struct Disk {
     /// Temporary files so far; each has a name of its own.

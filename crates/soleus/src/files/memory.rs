@@ -1,4 +1,4 @@
-//! Files that are nowhere but in memory.
+//! Files in memory.
 
 use super::{Files, plain};
 use std::collections::BTreeMap;
@@ -6,19 +6,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Files in memory. A relative name is taken from the root; folders are there as soon as a file is in them.
+/// Files in memory. Relative names start at the root; a folder exists as soon as it contains a file.
 #[derive(Debug, Default)]
 pub struct Memory {
     files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
 }
 
 impl Memory {
-    /// No files.
+    /// Without files.
     pub fn new() -> Self {
         Memory::default()
     }
 
-    /// With one more file.
+    /// Adds a file.
     pub fn with(self, path: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) -> Self {
         self.files().insert(key(path.as_ref()), bytes.into());
         self

@@ -1,6 +1,6 @@
-//! Where files come from and go to.
+//! Abstraction of the file system.
 //!
-//! Every tool reads through [`Files`], so that it runs without a disk: in tests, in a browser, in another program.
+//! All tools read files through [`Files`], so they also run without a disk: in tests, in a browser, in other programs.
 
 mod disk;
 mod memory;
@@ -15,57 +15,58 @@ pub use redirected::Redirected;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Whom a lock keeps out, and whether it is waited for.
+/// Kind of lock, and whether to wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Everybody; now or not at all.
+    /// Exclusive; fails if it is not available immediately.
     Exclusive,
-    /// Those who want it for themselves; now or not at all.
+    /// Shared; fails if it is not available immediately.
     Shared,
-    /// Everybody; waits until the others are done.
+    /// Exclusive; waits until it is available.
     Turn,
 }
 
 /// Files by name. Shared by all threads of a tool.
 pub trait Files: Sync {
-    /// All bytes of a file.
+    /// Reads a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Writes a whole file or none, and makes no folder for it. A reader sees the old bytes or the new ones.
+    /// Writes a file atomically, without creating its folder. A reader sees either the old or the new content.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Why a file of this name could not be written, as far as can be told before: no folder, or a folder of that name.
+    /// Why a file cannot be written, as far as this is known in advance: its folder is missing, or there is a folder
+    /// with its name.
     fn check_writable(&self, _: &Path) -> io::Result<()> {
         Ok(())
     }
 
-    /// Makes a folder and those above it, unless they are there.
+    /// Creates a folder and its parents, unless they exist.
     fn make_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Removes a file; it is not an error if it is not there.
+    /// Removes a file; a missing file is not an error.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Whether there is a file of this name.
+    /// Whether there is a file with this name.
     fn is_file(&self, path: &Path) -> bool;
 
-    /// Whether there is a folder of this name.
+    /// Whether there is a folder with this name.
     fn is_folder(&self, path: &Path) -> bool;
 
     /// Names of the files in a folder, in any order; none if it cannot be read.
     fn names_in(&self, folder: &Path) -> Vec<String>;
 
-    /// Keeps others who ask for the same lock out, as long as what is returned lives; an error of the kind `WouldBlock` if
-    /// somebody has it, unless it is waited for. Files that nobody else can see need no lock.
+    /// Holds a lock until the returned value is dropped. The error kind is `WouldBlock` if another process holds it,
+    /// unless the lock waits. Files that no other process can access need no lock.
     fn lock(&self, _: &Path, _: Lock) -> io::Result<Box<dyn Send>> {
         Ok(Box::new(()))
     }
 
-    /// Folders in which OpenSim, where it is installed, keeps the meshes of its models.
+    /// Folders of the meshes that are installed with OpenSim.
     fn geometry_folders(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// The same file by a name that does not depend on where the program was started.
+    /// Absolute path of a file.
     fn absolute(&self, path: &Path) -> PathBuf;
 }
 

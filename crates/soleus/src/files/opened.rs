@@ -1,4 +1,4 @@
-//! Which files a tool opened, and what was in them.
+//! Record of the files that a tool opens, and of their content.
 
 use super::{Files, Lock};
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The digest of a file's bytes (BLAKE3), as text.
+/// Digest of the content of a file (BLAKE3), as text.
 pub fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Files that remember what was asked of them: what a result depends on is what was opened, never what was guessed from names.
+/// Records all accesses to files, so that the dependencies of a result are the files actually opened.
 pub struct Opened<'a> {
     files: &'a dyn Files,
     seen: Mutex<Seen>,
@@ -24,18 +24,18 @@ struct Seen {
 }
 
 impl<'a> Opened<'a> {
-    /// Nothing opened yet.
+    /// Starts with an empty record.
     pub fn new(files: &'a dyn Files) -> Self {
         Opened { files, seen: Mutex::default() }
     }
 
-    /// The digest of each file that was read, by its absolute name; `None` for one that was looked for and not there. Files
-    /// that were written before they were read are not input, and left out.
+    /// Digest of each file that was read, by absolute path; `None` for missing files. Files that were written before
+    /// they were read are not inputs and are left out.
     pub fn read_files(&self) -> BTreeMap<PathBuf, Option<String>> {
         self.seen().read.clone()
     }
 
-    /// The digest of each file that was written.
+    /// Digest of each file that was written.
     pub fn written_files(&self) -> BTreeMap<PathBuf, String> {
         self.seen().written.clone()
     }

@@ -1,10 +1,10 @@
-//! Files of which one name stands for something else, such as `-` for standard output.
+//! Files of which one name is redirected, such as `-` for standard output.
 
 use super::{Files, Lock};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files, but what is written under one name goes elsewhere.
+/// Files with one name redirected.
 pub struct Redirected<F> {
     files: F,
     name: &'static str,
@@ -12,7 +12,7 @@ pub struct Redirected<F> {
 }
 
 impl<F: Files> Redirected<F> {
-    /// What is written under `name` is given to `write`; all else is in `files`.
+    /// Passes data written to `name` to `write`; all other names refer to `files`.
     pub fn new(files: F, name: &'static str, write: fn(&[u8]) -> io::Result<()>) -> Self {
         Redirected { files, name, write }
     }

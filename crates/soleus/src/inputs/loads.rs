@@ -1,4 +1,4 @@
-//! Measured loads: an `ExternalLoads` file and the tables that it names, or a table of plates alone.
+//! Measured loads: an `ExternalLoads` file with its data, or a table of force plates.
 
 use super::paths::beside;
 use super::setup;
@@ -15,8 +15,8 @@ use soleus_tools::external_forces;
 use soleus_tools::quality::check_ground_reactions;
 use std::path::Path;
 
-/// The forces of an `ExternalLoads` file. Its data are looked for in `folder` first, then beside it, as in OpenSim. Of a table, the plates
-/// are assigned to the feet that stood on them during the motion.
+/// Reads the forces of an `ExternalLoads` file. Its data file is searched in `folder` first, then next to it, as in
+/// OpenSim. For a table, plates are assigned to the feet that are on them during the motion.
 pub fn read(
     cx: &Context,
     model: &Model,
@@ -51,7 +51,7 @@ pub fn read(
     Ok(forces)
 }
 
-/// Takes out of a model what the ground does to it by contact, which measured loads are already; says so.
+/// Removes contact forces with ground from a model, because measured loads already include them; reports this.
 pub fn leave_out_contacts(cx: &Context, model: &mut Model) {
     let on_ground = |g: &soleus_model::id::GeometryId| {
         let geometry = model.contact_geometries.get(g.0);
@@ -77,7 +77,7 @@ pub fn leave_out_contacts(cx: &Context, model: &mut Model) {
     }
 }
 
-/// The forces of loads that are in the file `path`, their data read.
+/// The forces of loads in the file `path`, with their data.
 pub fn forces_of(
     cx: &Context,
     loads: &ExternalLoads,

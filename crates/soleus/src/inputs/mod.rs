@@ -1,4 +1,4 @@
-//! From what a request names to what a tool computes with: models, tables, setup files, measured loads, numbers that make sense.
+//! Reads and checks the inputs of requests: models, tables, setup files, measured loads, numbers.
 
 pub mod loads;
 pub mod model;

@@ -1,4 +1,4 @@
-//! Models: read, changed, built and made ready for computing.
+//! Reads, changes, builds and compiles models.
 
 use super::paths::folder_of;
 use super::setup;
@@ -30,7 +30,7 @@ pub fn read(cx: &Context, source: &ModelSource) -> Result<Model, Error> {
     }
 }
 
-/// Builds the model of a document.
+/// Builds a model from a document.
 pub fn build(cx: &Context, path: &Path, document: &Document) -> Result<Model, Error> {
     let mut log = Diagnostics::new(path.display().to_string());
     let expanded = cx.registry.map(|r| {
@@ -52,16 +52,16 @@ fn settle<T>(cx: &Context, path: &Path, value: Option<T>, mut log: Diagnostics) 
     cx.settle(path, value, log)
 }
 
-/// What a tool changes in a model before it is built.
+/// Changes to a model before it is built.
 #[derive(Default)]
 pub struct Change<'a> {
-    /// Whether the model's own forces are taken out.
+    /// Whether the model's own forces are removed.
     pub replace_forces: bool,
     /// Files whose `ForceSet` is added.
     pub force_sets: &'a [PathBuf],
-    /// Controllers to add, of version 40600, and the file that holds them.
+    /// Controllers to add, of version 40600, and the file that contains them.
     pub controllers: &'a [Element],
-    /// The setup file that asks for it.
+    /// Setup file that specifies the changes.
     pub setup: Option<&'a Path>,
 }
 
@@ -115,14 +115,14 @@ pub fn read_changed(cx: &Context, source: &ModelSource, change: &Change) -> Resu
     Ok(model)
 }
 
-/// The line of an external force in a file of `ExternalLoads`; 0 where it is not found.
+/// Line of an external force in an `ExternalLoads` file; 0 if not found.
 pub fn line_of_load(cx: &Context, file: &Path, name: &str) -> u32 {
     let quiet = cx.with_monitor(&Silent);
     let members = upgraded(&quiet, file).ok().and_then(|d| osim::set_members(&d, "ExternalLoads"));
     members.iter().flatten().find(|m| m.name() == name).map_or(0, |m| m.line)
 }
 
-/// Where a force comes from: the first of the files that were added in which its name is, or the model's own; and the line.
+/// File and line of a force: the first of the added files that contains its name, otherwise the model file.
 pub fn place_of_force(
     cx: &Context,
     source: &ModelSource,
@@ -191,7 +191,7 @@ impl Added {
     }
 }
 
-/// The elements of a model, in the newest form, with the comments of the file.
+/// The document of a model, upgraded to the newest version, with the comments of the file.
 pub fn document(cx: &Context, source: &ModelSource) -> Result<Document, Error> {
     match source {
         ModelSource::File(path) => {
@@ -223,7 +223,7 @@ fn read_upgraded(cx: &Context, path: &Path) -> Result<(Option<Document>, Diagnos
     Ok((document, log))
 }
 
-/// Reads and builds a model and makes it ready for computing, contact meshes included.
+/// Reads, builds and compiles a model, including contact meshes.
 pub fn system(cx: &Context, source: &ModelSource, options: &Options) -> Result<(Model, System), Error> {
     let mut model = read(cx, source)?;
     read_meshes(cx, source.path(), &mut model)?;
@@ -231,7 +231,7 @@ pub fn system(cx: &Context, source: &ModelSource, options: &Options) -> Result<(
     Ok((model, system))
 }
 
-/// Reads the meshes that contacts of a model need. Their names are taken from the folder of the model.
+/// Reads the meshes for contacts. Their names are relative to the folder of the model.
 pub fn read_meshes(cx: &Context, path: &Path, model: &mut Model) -> Result<(), Error> {
     let mut log = Diagnostics::new(path.display().to_string());
     let folder = folder_of(path);
@@ -239,7 +239,7 @@ pub fn read_meshes(cx: &Context, path: &Path, model: &mut Model) -> Result<(), E
     cx.settle(path, Some(()), log)
 }
 
-/// Makes a model ready for computing; what is wrong is told with the line of the component.
+/// Compiles a model; errors contain the line of the component.
 pub fn compile(path: &Path, model: &Model, options: &Options) -> Result<System, Error> {
     System::compile_with(model, options).map_err(|e| {
         let component = e.component();

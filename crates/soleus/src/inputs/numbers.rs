@@ -1,19 +1,19 @@
-//! Numbers of a request: those that no tool can compute with are refused before anything is computed.
+//! Checks the numbers in requests before any computation.
 
 use crate::error::Error;
 use std::path::Path;
 
-/// A finite number. `what` says which one, with its unit: `the time of the picture, s`.
+/// Checks that a number is finite. `what` is its description with unit: `the time of the picture, s`.
 pub fn finite(path: &Path, what: &str, x: f64) -> Result<f64, Error> {
     check(path, what, x, x.is_finite(), "give a finite number")
 }
 
-/// A finite number above zero.
+/// Checks that a number is finite and positive.
 pub fn positive(path: &Path, what: &str, x: f64) -> Result<f64, Error> {
     check(path, what, x, x.is_finite() && x > 0.0, "give a finite number above zero")
 }
 
-/// A finite number that is zero or more.
+/// Checks that a number is finite and not negative.
 pub fn not_negative(path: &Path, what: &str, x: f64) -> Result<f64, Error> {
     check(path, what, x, x.is_finite() && x >= 0.0, "give a finite number, zero or larger")
 }

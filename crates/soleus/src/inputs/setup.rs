@@ -1,4 +1,4 @@
-//! Setup files of OpenSim's tools, and the lists that they and files of their own hold.
+//! Reads setup files of OpenSim's tools and files with lists of tasks or measurements.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -13,14 +13,14 @@ pub fn read(cx: &Context, path: &Path) -> Result<Setup, Error> {
     cx.settle(path, setup, log)
 }
 
-/// The measurements of a setup file of the scale tool, or of a file with a `MeasurementSet`.
+/// The measurements in a setup file of the scale tool, or in a file with a `MeasurementSet`.
 pub fn measurements(cx: &Context, path: &Path) -> Result<Vec<MeasurementSetup>, Error> {
     let (document, mut log) = upgraded(cx, path)?;
     let list = soleus_io::setup::read_measurements(&document, &mut log);
     cx.settle(path, list, log)
 }
 
-/// The tasks of a file with an `IKTaskSet`, or of a setup file of inverse kinematics or scaling.
+/// The tasks in a file with an `IKTaskSet`, or in a setup file of inverse kinematics or scaling.
 pub fn tasks(cx: &Context, path: &Path) -> Result<Vec<IkTask>, Error> {
     let (document, mut log) = document(cx, path)?;
     let tasks = document.and_then(|d| {
@@ -40,7 +40,7 @@ pub fn document(cx: &Context, path: &Path) -> Result<(Option<Document>, Diagnost
     Ok(soleus_io::osim::read_document(&cx.read(path)?, &path.display().to_string()))
 }
 
-/// Reads any XML file of OpenSim and brings it to the newest form.
+/// Reads any XML file of OpenSim and upgrades it to the newest version.
 pub fn upgraded(cx: &Context, path: &Path) -> Result<(Document, Diagnostics), Error> {
     let (document, mut log) = document(cx, path)?;
     match document {

@@ -1,4 +1,4 @@
-//! Tables over time, of all formats.
+//! Reads tables over time in all formats.
 
 use super::paths::has_ending;
 use crate::context::Context;
@@ -18,7 +18,7 @@ use soleus_tools::gait::laboratory_turn;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What to take out of a C3D file.
+/// Data to extract from a C3D file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
@@ -27,7 +27,7 @@ pub enum Take {
     Markers,
     /// Ground reactions: force, center of pressure and free moment of each plate, in N, m and N m.
     Forces,
-    /// Analog channels as they were recorded.
+    /// Analog channels as recorded.
     Analog,
 }
 
@@ -44,10 +44,10 @@ impl std::str::FromStr for Take {
     }
 }
 
-/// What to do about a gap in a motion.
+/// Remedy for a gap in a motion.
 pub const GAP_HINT: &str = "a motion needs a value in every row: fill the gap, or remove these rows";
 
-/// A motion after a low-pass filter; what moves freely in ground is filtered by its pose, so that it may face any way.
+/// Low-pass filters a motion. Free joints to ground are filtered by their pose, so the heading does not matter.
 pub fn lowpass_of_motion(
     file: &Path,
     model: &Model,
@@ -72,7 +72,7 @@ pub fn read(cx: &Context, source: &Source<Table>, take: Take, threshold: f64) ->
     cx.settle(source.path(), table, log)
 }
 
-/// Reads a table that must have rows.
+/// Reads a table that must not be empty.
 pub fn read_rows(cx: &Context, source: &Source<Table>, take: Take) -> Result<Table, Error> {
     let (table, mut log) = parse(cx, source, take, 0.0)?;
     if let Some(t) = &table {
@@ -81,14 +81,14 @@ pub fn read_rows(cx: &Context, source: &Source<Table>, take: Take) -> Result<Tab
     cx.settle(source.path(), table, log)
 }
 
-/// Says where angles or lengths of a motion look as if they were in another unit.
+/// Warns if the units of angles or lengths in a motion look wrong.
 pub fn warn_of_units(cx: &Context, model: &Model, source: &Source<Table>, motion: &Table) {
     let mut log = Diagnostics::new(source.path().display().to_string());
     soleus_tools::quality::check_units(model, motion, &mut log);
     cx.report(&log);
 }
 
-/// Reads a table whose rows must be in the order of time; says where its frame rate is odd.
+/// Reads a table with increasing times; warns if its frame rate is inconsistent.
 pub fn read_in_order(cx: &Context, source: &Source<Table>, take: Take) -> Result<Table, Error> {
     let (table, mut log) = parse(cx, source, take, 0.0)?;
     if let Some(t) = &table {
@@ -103,8 +103,8 @@ pub fn read_in_order(cx: &Context, source: &Source<Table>, take: Take) -> Result
     cx.settle(source.path(), table, log)
 }
 
-/// Reads a table of coordinates or states. OpenSim's tools write some rows twice, so that a time may come again; it must not
-/// go back.
+/// Reads a table of coordinates or states. Times may repeat, because OpenSim's tools write some rows twice, but must
+/// not decrease.
 pub fn read_motion(cx: &Context, source: &Source<Table>, take: Take) -> Result<Table, Error> {
     let (table, mut log) = parse(cx, source, take, 0.0)?;
     if let Some(t) = &table {
@@ -125,7 +125,7 @@ pub fn read_numbers(cx: &Context, source: &Source<Table>) -> Result<Table, Error
     numbers(source.path(), read_rows(cx, source, Take::Analog)?)
 }
 
-/// Reads a table of coordinates or states, in the order of time.
+/// Reads a table of coordinates or states in order of time.
 pub fn read_numbers_of_motion(cx: &Context, source: &Source<Table>) -> Result<Table, Error> {
     numbers(source.path(), read_motion(cx, source, Take::Analog)?)
 }
@@ -141,7 +141,7 @@ fn numbers(path: &Path, table: Table) -> Result<Table, Error> {
     }
 }
 
-/// Reads markers, in meters, and how many meters the unit of the file is.
+/// Reads markers, in meters, and the length unit of the file in meters.
 pub fn read_markers(cx: &Context, source: &Source<Table>) -> Result<(Table, f64), Error> {
     let mut table = read_in_order(cx, source, Take::Markers)?;
     let wrong = |e: String| Error::content(source.path(), 0, "", e, "");
@@ -190,7 +190,7 @@ fn parse(
     })
 }
 
-/// Whether a file is C3D by its name.
+/// Whether a file is C3D, by its extension.
 pub fn is_c3d(path: &Path) -> bool {
     has_ending(path, "c3d")
 }

@@ -1,4 +1,4 @@
-//! The model of a tool: forces, controllers and loads of its request added.
+//! The model of a tool, with the forces, controllers and loads of its request.
 
 use super::loads;
 use super::model::{Change, read_changed, read_meshes};
@@ -11,24 +11,25 @@ use soleus_model::Model;
 use soleus_model::operator::{ModelOperator, Reserves, Residuals, apply_all};
 use std::path::Path;
 
-/// What a tool adds to a model.
+/// Additions to a model.
 #[derive(Default)]
 pub struct Additions<'a> {
-    /// Forces and controllers of files.
+    /// Forces and controllers from files.
     pub change: Change<'a>,
-    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N), the same if there is but one number.
+    /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N); a single number is
+    /// used for both.
     pub residuals: &'a [f64],
-    /// Actuators for every coordinate that has none: optimal force (N m or N).
+    /// Reserve actuators for all free coordinates without an actuator: optimal force (N m or N).
     pub reserves: &'a [f64],
-    /// Measured loads: a file with `ExternalLoads`, or a table of plates.
+    /// Measured loads: a file with `ExternalLoads`, or a table of force plates.
     pub loads: Option<&'a Path>,
-    /// The motion that tells which foot is on which plate.
+    /// Motion from which plates are assigned to feet.
     pub motion: Option<&'a Source<Table>>,
-    /// Changes of the model that has all of these.
+    /// Changes to the model, made after all other additions.
     pub operators: &'a [ModelOperator],
 }
 
-/// The model with everything that is added.
+/// Reads the model with all additions.
 pub fn read_with(cx: &Context, source: &ModelSource, a: &Additions) -> Result<Model, Error> {
     check_strengths(source.path(), a)?;
     let mut model = read_changed(cx, source, &a.change)?;
@@ -63,8 +64,8 @@ fn check_strengths(path: &Path, a: &Additions) -> Result<(), Error> {
     }
 }
 
-/// Actuators without a file: at joints with ground, of an optimal moment (N m) and an optimal force (N), which is the same if there is
-/// but one number, and for every coordinate that has none.
+/// Residual actuators between ground and the model with an optimal moment (N m) and an optimal force (N), for which a
+/// single number is used for both, and reserve actuators for all free coordinates without an actuator.
 pub fn helpers(residuals: &[f64], reserves: &[f64]) -> Vec<ModelOperator> {
     // A third number would be a bound, which these have none of.
     let residuals = Residuals::from_numbers(&residuals[..residuals.len().min(2)]);
@@ -76,7 +77,7 @@ pub fn helpers(residuals: &[f64], reserves: &[f64]) -> Vec<ModelOperator> {
         .collect()
 }
 
-/// Adds them to the model of a file.
+/// Adds these actuators to a model.
 pub fn add_helpers(path: &Path, model: &mut Model, helpers: &[ModelOperator]) -> Result<(), Error> {
     apply_all(model, helpers).map_err(|e| Error::content(path, 0, "", e.to_string(), ""))
 }

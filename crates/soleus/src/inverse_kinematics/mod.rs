@@ -1,7 +1,7 @@
 //! Inverse kinematics: joint angles from markers or inertial sensors.
 //!
-//! [`InverseKinematics`] takes markers, [`SensorKinematics`] the orientations of inertial sensors; [`stream`] follows either frame
-//! by frame.
+//! [`InverseKinematics`] uses markers, [`SensorKinematics`] the orientations of inertial sensors; [`stream`] solves
+//! either frame by frame.
 
 mod sensors;
 pub mod stream;
@@ -51,40 +51,40 @@ pub struct InverseKinematics {
     pub model: ModelSource,
     /// Measured markers (.trc, .sto or .c3d).
     pub markers: Source<Table>,
-    /// Weights of markers and coordinates; all markers weigh 1 without any.
+    /// Weights of markers and coordinates; default: 1 for all markers.
     pub tasks: Vec<IkTask>,
-    /// A file with more tasks: an `IKTaskSet`, or a setup file.
+    /// File with more tasks: an `IKTaskSet`, or a setup file.
     pub task_file: Option<PathBuf>,
-    /// Values of coordinates that tasks follow.
+    /// Values of the coordinates in tasks.
     pub coordinates: Option<Source<Table>>,
-    /// First time, s; that of the data without it.
+    /// Start time, s; default: start of the data.
     pub from: Option<f64>,
-    /// Last time, s; that of the data without it.
+    /// End time, s; default: end of the data.
     pub to: Option<f64>,
-    /// Into how many chunks the frames are split, which are solved at the same time; angles depend on it in their last digits.
-    /// 0 is 1.
+    /// Number of chunks of frames that are solved in parallel; angles change in their last digits only. 0 is the same
+    /// as 1.
     pub chunks: usize,
     /// Files to write.
     pub output: KinematicsOutput,
-    /// The file that asks, for messages.
+    /// File that the request was read from, for messages.
     pub asked_in: Option<PathBuf>,
 }
 
-/// Files of inverse kinematics; none without a name.
+/// Output files of inverse kinematics; files without a name are not written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KinematicsOutput {
     /// Coordinates (.mot, degrees).
     pub motion: Option<PathBuf>,
-    /// Errors of all markers together and the distance of each, m.
+    /// Overall marker errors and the error of each marker, m.
     pub errors: Option<PathBuf>,
-    /// Errors of all markers together, m.
+    /// Overall marker errors, m.
     pub marker_errors: Option<PathBuf>,
-    /// Places of the model's markers, m.
+    /// Locations of the model's markers, m.
     pub marker_locations: Option<PathBuf>,
-    /// Eight decimals, as OpenSim's tools write, in place of all digits.
+    /// Eight decimals, as in OpenSim's tools, instead of full precision.
     pub fixed_digits: bool,
-    /// Whether the names come from a setup file; their folders are made.
+    /// Whether the names come from a setup file; their folders are then created.
     pub is_derived: bool,
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn bound(t: f64) -> Option<f64> {
 }
 
 impl InverseKinematics {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &InverseKinematicsSetup) -> Result<Self, Error> {
         let results = beside(path, &s.results_directory);
         let named = |what: &str| results.join(format!("{}_ik_{what}.sto", file_part(&s.name)));
@@ -210,7 +210,7 @@ impl InverseKinematics {
     }
 }
 
-/// A motion found from markers.
+/// A motion computed from markers.
 #[derive(Debug)]
 pub struct MarkerMotion {
     /// Coordinates, errors and a summary.
@@ -296,7 +296,7 @@ fn check(
     Ok(())
 }
 
-/// Tasks of a file as the solver takes them.
+/// Converts the tasks of a file to tasks of the solver.
 pub fn tasks_of(
     model: &Model,
     path: &Path,

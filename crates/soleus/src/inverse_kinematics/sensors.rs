@@ -1,4 +1,4 @@
-//! Inertial sensors: where they sit on the model, and joint angles from their orientations.
+//! Inertial sensors: placement on the model, and joint angles from their orientations.
 
 use super::{KinematicsOutput, bound, converged, range};
 use crate::artifact::{Artifact, Outcome};
@@ -22,7 +22,8 @@ use soleus_tools::inverse_kinematics::{
 use soleus_tools::place_imus::{Heading, PlacedImus, place_imus, space_fixed_xyz};
 use std::path::{Path, PathBuf};
 
-/// Puts a frame for each inertial sensor on a model, from a recording in which the subject stands in the model's default pose.
+/// Adds a frame for each inertial sensor to a model, from a recording of the subject standing in the model's default
+/// pose.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlaceSensors {
@@ -30,22 +31,22 @@ pub struct PlaceSensors {
     pub model: ModelSource,
     /// Orientations while the subject stands in the default pose (.sto, quaternions).
     pub orientations: Source<Table>,
-    /// From the world of the sensors to ground: angles about the fixed axes x, y, z, rad.
+    /// Rotation from the sensors' world frame to ground: angles about the fixed axes x, y, z, rad.
     pub sensor_to_ground: [f64; 3],
-    /// The sensor that tells the heading.
+    /// Sensor that defines the heading.
     pub base: Option<String>,
-    /// Its axis along which the subject faces, such as `-z`.
+    /// Axis of that sensor that points in the facing direction, such as `-z`.
     pub heading_axis: Option<String>,
-    /// Model file to write.
+    /// Output model file.
     pub output: Option<PathBuf>,
-    /// Whether the name comes from a setup file; its folder is made.
+    /// Whether the name comes from a setup file; its folder is then created.
     pub is_derived: bool,
-    /// The file that asks, for messages.
+    /// File that the request was read from, for messages.
     pub asked_in: Option<PathBuf>,
 }
 
 impl PlaceSensors {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &ImuPlacerSetup) -> Result<Self, Error> {
         let file = s.orientation_file.as_deref();
         Ok(PlaceSensors {
@@ -102,10 +103,10 @@ fn parse_heading(label: &str, axis: &str) -> Option<Heading> {
     Some(Heading { label: label.to_string(), axis: at, negative: axis.starts_with('-') })
 }
 
-/// A model with a frame for each sensor.
+/// A model with sensor frames.
 #[derive(Debug)]
 pub struct PlacedSensors {
-    /// The model, and what was placed.
+    /// The model and the placed sensors.
     pub placed: PlacedImus,
     output: Option<PathBuf>,
     is_derived: bool,
@@ -121,28 +122,28 @@ impl Outcome for PlacedSensors {
     }
 }
 
-/// Joint angles from the orientations of inertial sensors; the translations of the model stay where they are.
+/// Joint angles from the orientations of inertial sensors; translations of the model are constant.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SensorKinematics {
     /// A model with a frame for each sensor.
     pub model: ModelSource,
-    /// Orientations over time (.sto, quaternions; a column for each frame).
+    /// Orientations over time (.sto, quaternions; one column per frame).
     pub orientations: Source<Table>,
-    /// From the world of the sensors to ground: angles about the fixed axes x, y, z, rad.
+    /// Rotation from the sensors' world frame to ground: angles about the fixed axes x, y, z, rad.
     pub sensor_to_ground: [f64; 3],
-    /// Weights of sensors by name; 1 without.
+    /// Weights of sensors by name; default: 1.
     pub weights: Vec<(String, f64)>,
-    /// First time, s; that of the data without it.
+    /// Start time, s; default: start of the data.
     pub from: Option<f64>,
-    /// Last time, s; that of the data without it.
+    /// End time, s; default: end of the data.
     pub to: Option<f64>,
-    /// Files to write; of the errors only `errors`.
+    /// Files to write; of the error files only `errors`.
     pub output: KinematicsOutput,
 }
 
 impl SensorKinematics {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &ImuInverseKinematicsSetup) -> Result<Self, Error> {
         let file = required(path, "orientations_file", s.orientations_file.as_deref())?;
         let folder = beside(path, &s.results_directory);
@@ -229,7 +230,7 @@ fn tell(cx: &Context, s: &OrientationSummary, file: &Path) {
     }
 }
 
-/// A motion found from sensors.
+/// A motion computed from sensors.
 #[derive(Debug)]
 pub struct SensorMotion {
     /// Coordinates, errors and a summary.

@@ -17,8 +17,8 @@ use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 
 impl InverseKinematics {
-    /// Follows frames that come as lines of text, or those of the marker file, and writes each pose as a line as soon as it is
-    /// found. Tells at the end how long frames took.
+    /// Solves frames as they arrive as lines of text, or frames of the marker file, and writes each pose as a line
+    /// immediately. Reports the latency at the end.
     pub fn stream(
         &self,
         cx: &Context,

@@ -13,46 +13,46 @@ use soleus_tools::tracking::{
 };
 use std::path::Path;
 
-/// Muscle excitations that drive a simulation along a motion.
+/// Computes muscle excitations that drive a simulation along a motion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ComputedMuscleControl {
-    /// What follows what.
+    /// Model, motion and settings of tracking.
     pub tracking: Tracking,
-    /// Length of a window, s.
+    /// Length of a control window, s.
     pub window: f64,
-    /// Whether accelerations are met exactly; else by the weights of the tasks, against effort.
+    /// Whether accelerations are matched exactly; otherwise they are weighted by the tasks against effort.
     pub exact: bool,
-    /// What effort is.
+    /// Definition of effort.
     pub effort: Effort,
-    /// Price of a change of excitation from one window to the next, against effort; 0 for none, as in OpenSim and in setup files. At 0.1
-    /// squared changes in a walk are less than half, at nearly the same effort and error; from 1 on muscles work against each other to
-    /// change less.
+    /// Weight of changes of excitation between windows, relative to effort; 0 for none, as in OpenSim and in setup
+    /// files. With 0.1, squared changes in a walk are less than half, at nearly the same effort and tracking error;
+    /// from 1 on, muscles co-contract to reduce changes.
     pub smoothness: f64,
-    /// Least excitation of a muscle.
+    /// Minimum excitation of the muscles.
     pub least_excitation: f64,
-    /// Begin so much earlier (s) with muscles at rest, as Thelen & Anderson (2006) do; else a first window of 0.03 s is fitted, as
-    /// in OpenSim, and the motion is followed from its end.
+    /// Start this much earlier (s) with muscles at rest, as in Thelen & Anderson (2006); default: a first window of
+    /// 0.03 s is fitted, as in OpenSim, and tracking starts at its end.
     pub lead: Option<f64>,
-    /// Whether each foot that a measured force acts on is tied to where it should be by springs and dampers, as Thelen & Anderson (2006)
-    /// do, in proportion to its share of the load.
+    /// Whether springs and dampers hold each foot under a measured force at its target position, in proportion to its
+    /// share of the load, as in Thelen & Anderson (2006).
     pub foot_springs: bool,
-    /// Measured EMG, to compare activations with and, if it has a weight, to come near to.
+    /// Measured EMG, for comparison with activations and, if it has a weight, for tracking.
     pub emg: Option<Emg>,
 }
 
-/// What effort is.
+/// Definition of effort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effort {
-    /// Squared forces over what muscles could exert at their length and speed: OpenSim's fast target.
+    /// Squared forces relative to the maximum forces at the current length and velocity: OpenSim's fast target.
     #[default]
     Strength,
-    /// Squared forces over maximal isometric forces: OpenSim's slow target.
+    /// Squared forces relative to maximum isometric forces: OpenSim's slow target.
     Stress,
     /// Squared activations.
     Activation,
-    /// Squared activations by volume of the muscles: Thelen & Anderson (2006).
+    /// Squared activations weighted by muscle volume: Thelen & Anderson (2006).
     Volume,
     /// Cubed activations.
     Cubed,
@@ -87,7 +87,7 @@ impl Default for ComputedMuscleControl {
 }
 
 impl ComputedMuscleControl {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &CmcSetup) -> Result<Self, Error> {
         let tracking = Tracking { exclude: s.excluded.clone(), ..Tracking::from_setup(path, &s.tracking)? };
         Ok(ComputedMuscleControl {
@@ -103,7 +103,8 @@ impl ComputedMuscleControl {
         })
     }
 
-    /// Follows the motion. A run that could not go on, or was cancelled, keeps what it has, and its verdict says why.
+    /// Tracks the motion. If the run cannot continue or is cancelled, the results so far are kept and the verdict gives
+    /// the reason.
     pub fn run(&self, cx: &Context) -> Result<TrackedMotion, Error> {
         let request = &self.tracking;
         self.check()?;

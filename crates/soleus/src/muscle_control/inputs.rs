@@ -1,4 +1,4 @@
-//! Tasks, limits and the motion, as a request names them.
+//! Tasks, control limits and motion of a request.
 
 use super::Tracking;
 use crate::context::Context;
@@ -21,10 +21,11 @@ use std::sync::Arc;
 const PADDING: usize = 60;
 /// Order of OpenSim's filter.
 const ORDER: usize = 50;
-/// Least excitation of muscles in setup files: OpenSim's, which says that below it controls cannot be computed.
+/// Minimum excitation of muscles in setup files: the value of OpenSim, below which it cannot compute controls according
+/// to its documentation.
 pub const LEAST_OF_OPENSIM: f64 = 0.02;
 
-/// The tasks of a request, and their lines in the file that they are from.
+/// The tasks of a request, and their lines in the task file.
 pub fn tasks(
     cx: &Context,
     request: &Tracking,
@@ -178,7 +179,8 @@ fn check(path: &std::path::Path, t: &TrackingTask) -> Result<(), Error> {
     Ok(())
 }
 
-/// The actuators to drive, with their limits; `least` is the least excitation of a muscle. Springs drive their own.
+/// The controlled actuators with their limits; `least` is the minimum excitation of a muscle. Foot springs are
+/// controlled separately.
 pub fn driven(
     cx: &Context,
     request: &Tracking,
@@ -250,7 +252,7 @@ fn from_limits(request: &Tracking, force: usize, l: &ControlLimits) -> Result<Dr
     }
 }
 
-/// The motion, filtered as OpenSim does, and its first and last time, s.
+/// The motion, filtered as in OpenSim, with its start and end time, s.
 pub fn motion(
     cx: &Context,
     request: &Tracking,
@@ -296,7 +298,7 @@ pub fn motion(
     Ok((history, [first, last]))
 }
 
-/// The range of time to follow: what is asked for, within the motion.
+/// Time range to track: as requested, within the motion.
 pub fn range(
     cx: &Context,
     request: &Tracking,

@@ -1,8 +1,8 @@
-//! Simulations that follow a measured motion: residual reduction and computed muscle control.
+//! Simulations that track a measured motion: residual reduction and computed muscle control.
 //!
-//! [`ResidualReduction`] finds a motion near the measured one that needs smaller forces from nowhere, and a mass centre that fits;
-//! [`ComputedMuscleControl`] finds muscle excitations that drive a simulation along a motion. Both are [`Tracking`] with settings of
-//! their own, and end in a [`TrackedMotion`].
+//! [`ResidualReduction`] finds a motion near the measured one with smaller residuals, and adjusts a mass centre;
+//! [`ComputedMuscleControl`] finds muscle excitations that drive a simulation along a motion. Both use the settings of
+//! [`Tracking`] plus their own, and return a [`TrackedMotion`].
 //!
 //! ```no_run
 //! use soleus::muscle_control::Tracking;
@@ -58,60 +58,61 @@ use soleus_math::Table;
 use soleus_model::Element;
 use std::path::{Path, PathBuf};
 
-/// What follows what.
+/// Model, motion and settings of tracking.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tracking {
     /// The model (.osim, any version).
     pub model: ModelSource,
-    /// Whether the model's own forces are left out.
+    /// Whether the model's own forces are removed.
     pub replace_forces: bool,
-    /// Files whose `ForceSet` is added to the model: residual and reserve actuators.
+    /// Files whose `ForceSet` is added to the model, such as residual and reserve actuators.
     pub force_sets: Vec<PathBuf>,
-    /// Controllers to add, as a setup file has them.
+    /// Controllers to add, as in a setup file.
     #[serde(skip)]
     pub controllers: Vec<Element>,
     /// Measured loads: a file with `ExternalLoads`.
     pub loads: Option<PathBuf>,
-    /// Actuators at joints with ground: optimal moment (N m) and optimal force (N); the same if there is but one number.
+    /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N); a single number is
+    /// used for both.
     pub residuals: Vec<f64>,
-    /// Actuators for every coordinate that has none: optimal force (N m or N).
+    /// Reserve actuators for all free coordinates without an actuator: optimal force (N m or N).
     pub reserves: Vec<f64>,
-    /// Coordinates over time (.mot, .sto; degrees if it says so).
+    /// Coordinates over time (.mot, .sto; in degrees if the header says so).
     pub motion: Source<Table>,
-    /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,
-    /// Places of points over time (.trc, .sto), for tasks that follow points; where they are in the motion without it.
+    /// Positions of points over time (.trc, .sto), for tasks that track points; default: computed from the motion.
     pub points: Option<PathBuf>,
-    /// Coordinates and points to follow; all coordinates that can move without them.
+    /// Coordinates and points to track; default: all free coordinates.
     pub tasks: Vec<TrackingTask>,
-    /// File with a `CMC_TaskSet`, in the place of `tasks`.
+    /// File with a `CMC_TaskSet`, instead of `tasks`.
     pub task_file: Option<PathBuf>,
-    /// File with limits of controls: a `ControlSet`. Those of the model without it.
+    /// File with control limits, a `ControlSet`; default: limits of the model.
     pub limits: Option<PathBuf>,
-    /// Actuators that are not driven, by name or group.
+    /// Actuators that are not controlled, by name or group.
     pub exclude: Vec<String>,
-    /// First time, s; that of the motion without it.
+    /// Start time, s; default: start of the motion.
     pub from: Option<f64>,
-    /// Last time, s; that of the motion without it.
+    /// End time, s; default: end of the motion.
     pub to: Option<f64>,
-    /// Error allowed per step, as OpenSim's integrators mean it.
+    /// Accuracy of the integrator (error per step), as defined in OpenSim.
     pub accuracy: f64,
-    /// Shortest step, s: it is taken however large its error, as in OpenSim.
+    /// Minimum step, s; accepted regardless of its error, as in OpenSim.
     pub minimum_step: f64,
-    /// Longest step, s.
+    /// Maximum step, s.
     pub maximum_step: f64,
-    /// What to tell about the motion besides kinematics and actuation.
+    /// Analyses in addition to kinematics and actuation.
     pub analyses: Vec<AnalysisSetup>,
-    /// Whether to stop at the first coordinate that cannot be given the acceleration that it should have.
+    /// Whether to stop when the actuators cannot produce the desired acceleration of a coordinate.
     pub stop_at_shortfall: bool,
     /// Files to write.
     pub output: SimulationOutput,
-    /// File for a page (.html) with errors, residuals, reserves and excitations.
+    /// Output page (.html) with errors, residuals, reserves and excitations.
     pub page: Option<PathBuf>,
-    /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    /// Whether to reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// The setup file that asks, for messages; files that analyses name are taken from its folder.
+    /// Setup file that the request was read from, for messages; file names in analyses are relative to its folder.
     pub asked_in: Option<PathBuf>,
 }
 
@@ -182,24 +183,24 @@ impl Tracking {
     }
 }
 
-/// A motion that a model made while it followed another.
+/// A simulated motion that tracks another.
 #[derive(Debug)]
 pub struct TrackedMotion {
     /// States over time, in rad and m, with the labels of OpenSim's tables.
     pub states: Table,
     /// Controls at the times of the states.
     pub controls: Table,
-    /// Controls at the ends of the windows, as they were found.
+    /// Controls at the ends of the windows, as computed.
     pub control_nodes: Table,
-    /// What each coordinate was off at the beginning of each window: the motion less the simulation, rad or m.
+    /// Tracking error of each coordinate at the start of each window: motion minus simulation, rad or m.
     pub errors: Table,
-    /// Kinematics, actuation, and what else was asked for.
+    /// Tables of kinematics, actuation and the requested analyses.
     pub tables: Vec<AnalysisTable>,
-    /// How well the motion was followed, and with what help.
+    /// Tracking errors, residuals and reserves.
     pub report: TrackingReport,
-    /// Generalized forces that were missing (N m or N), window by window; none where nothing was.
+    /// Missing generalized forces (N m or N) in each window; `None` if nothing was missing.
     pub missing: Option<Table>,
-    /// EMG and activations of the muscles that have both, at the times of the states: `MUSCLE.emg`, `MUSCLE.activation`.
+    /// EMG and activations of muscles with both, at the times of the states: `MUSCLE.emg`, `MUSCLE.activation`.
     pub emg: Option<Table>,
     page: Option<(PathBuf, String)>,
     /// Which controls are held over a window.
@@ -210,12 +211,12 @@ pub struct TrackedMotion {
 }
 
 impl TrackedMotion {
-    /// A table by the name of its analysis and what it holds: `Kinematics`, `_q`.
+    /// A table by analysis name and suffix: `Kinematics`, `_q`.
     pub fn table(&self, analysis: &str, suffix: &str) -> Option<&Table> {
         self.tables.iter().find(|t| t.analysis == analysis && t.suffix == suffix).map(|t| &t.table)
     }
 
-    /// The page, if one was asked for.
+    /// The page, if requested.
     pub fn page(&self) -> Option<&str> {
         self.page.as_ref().map(|p| p.1.as_str())
     }

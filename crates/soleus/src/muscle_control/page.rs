@@ -1,11 +1,11 @@
-//! A page that shows how a motion was followed.
+//! Page with the results of tracking.
 
 use super::{TrackedMotion, TrackingReport};
 use crate::emg;
 use soleus_math::Table;
 use soleus_viewer::{Dash, Line, Plot, Report, Style, Table as Rows};
 
-/// The page. `rough` has the price of changes of excitation, and the excitations that are found without it.
+/// The page. `rough` is the weight of changes of excitation, and the excitations without it.
 pub fn page(found: &TrackedMotion, rough: Option<(f64, &Table)>) -> String {
     let report = &found.report;
     let mut page = Report::new(found.name.as_str());

@@ -1,4 +1,4 @@
-//! How well a motion was followed, and with what help.
+//! Report of tracking errors, residuals and reserves.
 
 use crate::analysis::AnalysisTable;
 use crate::emg::{self, EmgComparison};
@@ -28,8 +28,8 @@ const MUSCLE_LIMITS: [[f64; 2]; 3] = [[10.0, 20.0], [5.0, 10.0], [75.0, 75.0]];
 /// Largest moment of a reserve in percent of that of its joint, from the same list.
 const RESERVE_LIMIT: f64 = 10.0;
 
-/// Rows of Table 4 of Thelen & Anderson (2006): what it is, its unit, what names of its coordinates begin with, and mean and standard
-/// deviation of the root mean square errors of ten walkers.
+/// Rows of Table 4 of Thelen & Anderson (2006): description, unit, prefixes of the coordinate names, and mean and
+/// standard deviation of the RMS errors of ten walkers.
 pub const WALKING_ERRORS: [(&str, &str, &[&str], f64, f64); 15] = [
     ("pelvis, antero-posterior", "mm", &["pelvis_tx"], 6.3, 1.9),
     ("pelvis, medio-lateral", "mm", &["pelvis_tz"], 0.6, 0.2),
@@ -48,8 +48,8 @@ pub const WALKING_ERRORS: [(&str, &str, &[&str], f64, f64); 15] = [
     ("back, rotation", "deg", &["lumbar_rotation"], 0.3, 0.1),
 ];
 
-/// Table 5 of the same, as it is printed: forces of the springs at the feet (N), and what names of the springs end with. The text says below
-/// 2 N anterior and sideways and below 7 N vertical, so that its last two rows are probably exchanged.
+/// Rows of Table 5 of the same paper, as printed: forces of the foot springs (N), and suffixes of the spring names. The
+/// text says below 2 N anterior and sideways and below 7 N vertical, so the last two rows are probably exchanged.
 pub const WALKING_REACTIONS: [(&str, &str, f64, f64); 3] = [
     ("antero-posterior", "_spring_fx", 2.2, 0.4),
     ("medio-lateral", "_spring_fz", 6.5, 2.2),
@@ -61,96 +61,96 @@ pub const WALKING_REACTIONS: [(&str, &str, f64, f64); 3] = [
 pub struct PublishedRow {
     /// 4 or 5.
     pub table: u8,
-    /// What it is.
+    /// Description.
     pub what: &'static str,
     /// `mm`, `deg` or `N`.
     pub unit: &'static str,
-    /// Root mean square, over both sides; NaN where the model has nothing of the kind.
+    /// RMS over both sides; NaN if the model has no such coordinate.
     pub rms: f64,
     /// Mean of the ten published walkers.
     pub mean: f64,
-    /// Standard deviation of theirs.
+    /// Standard deviation of the ten published walkers.
     pub deviation: f64,
 }
 /// Where muscles do less than this part of what all actuators do at a coordinate, an actuator is what moves it, and no reserve.
 const NO_MUSCLES: f64 = 1e-3;
 
-/// How far a coordinate was from the motion.
+/// Tracking error of a coordinate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoordinateError {
     /// The coordinate.
     pub name: String,
     /// `deg` or `mm`.
     pub unit: &'static str,
-    /// Root mean square over time.
+    /// RMS over time.
     pub rms: f64,
-    /// Largest.
+    /// Maximum.
     pub largest: f64,
-    /// Whether it was to be followed.
+    /// Whether it was tracked.
     pub is_followed: bool,
 }
 
-/// What an actuator that is not a muscle did.
+/// Force of an actuator that is not a muscle.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Help {
     /// The actuator.
     pub name: String,
     /// Mean over time, N or N·m.
     pub mean: f64,
-    /// Root mean square over time.
+    /// RMS over time.
     pub rms: f64,
-    /// Largest.
+    /// Maximum.
     pub largest: f64,
-    /// Whether it pushes the root of the model from nowhere; else it is a reserve, or drives a joint.
+    /// Whether it is a residual at the root of the model; otherwise it is a reserve, or drives a joint.
     pub is_residual: bool,
-    /// Whether it is a force, N; else a moment, N·m.
+    /// Whether it is a force, N; otherwise a moment, N·m.
     pub is_force: bool,
-    /// Of a reserve beside muscles: largest moment of its joint, that of all actuators together, and its root mean square.
+    /// For a reserve at a joint with muscles: maximum and RMS of the joint moment, all actuators included.
     pub joint: Option<[f64; 2]>,
 }
 
-/// What to know about a motion that followed another.
+/// Summary of a tracked motion.
 #[derive(Clone, Debug, Default)]
 pub struct TrackingReport {
-    /// Coordinates that move, those that were followed first.
+    /// Coordinates that move, tracked ones first.
     pub coordinates: Vec<CoordinateError>,
-    /// Actuators that are not muscles: residuals and reserves.
+    /// Residual and reserve actuators.
     pub helpers: Vec<Help>,
-    /// Activations beside EMG, where there is some.
+    /// Comparison of activations with EMG, if given.
     pub emg: Vec<EmgComparison>,
-    /// Of all muscles together: squared changes of excitation from window to window, summed, and squared excitations, their mean over the
-    /// windows; none without muscles.
+    /// For all muscles together: sum of squared changes of excitation between windows, and mean over the windows of the
+    /// squared excitations; `None` without muscles.
     pub excitations: Option<[f64; 2]>,
-    /// Largest external force (N) and height of the mass centre at the beginning (m), where forces act.
+    /// Maximum external force (N) and initial height of the mass centre (m), if there are external forces.
     pub external: Option<[f64; 2]>,
-    /// Whether muscles made the motion.
+    /// Whether the model is driven by muscles.
     pub has_muscles: bool,
-    /// Windows in all.
+    /// Number of windows.
     pub windows: usize,
-    /// Windows in which a coordinate lacked something.
+    /// Number of windows with a missing force.
     pub short_windows: usize,
-    /// The worst of each coordinate, the worst first.
+    /// Largest shortfall of each coordinate, largest first.
     pub shortfalls: Vec<Shortfall>,
-    /// Time that was simulated, s.
+    /// Simulated time, s.
     pub simulated: f64,
-    /// Time that it took, s of the clock, where there is one.
+    /// Wall-clock time, s, if a clock is available.
     pub seconds: Option<f64>,
-    /// Work of the simulation.
+    /// Statistics of the simulation.
     pub statistics: Statistics,
 }
 
 impl TrackingReport {
-    /// The worst shortfall.
+    /// The largest shortfall.
     pub fn worst_shortfall(&self) -> Option<&Shortfall> {
         self.shortfalls.first()
     }
 
-    /// An actuator that is not a muscle, by name.
+    /// A residual or reserve actuator by name.
     pub fn helper(&self, name: &str) -> Option<&Help> {
         self.helpers.iter().find(|h| h.name == name)
     }
 
-    /// Residuals and errors beside the limits that users know: good below the first number, bad above the second.
+    /// Residuals and errors compared with common limits: good below the first number, bad above the second.
     pub fn judgement(&self) -> Vec<String> {
         let residuals =
             |is_force: bool| self.helpers.iter().filter(move |h| h.is_residual && h.is_force == is_force);
@@ -228,7 +228,7 @@ impl TrackingReport {
         rows.into_iter().chain(relative).chain(errors).filter_map(line).collect()
     }
 
-    /// Where the limits of [`judgement`](Self::judgement) come from.
+    /// Source of the limits in [`judgement`](Self::judgement).
     pub fn source_of_limits(&self) -> &'static str {
         match self.has_muscles {
             true => {
@@ -242,8 +242,8 @@ impl TrackingReport {
         }
     }
 
-    /// Errors in the layout of Table 4 of Thelen & Anderson (2006), over both sides, and forces of foot springs in that of Table 5, where
-    /// there are springs. Rows that the model has no coordinate for are there with NaN.
+    /// Errors in the layout of Table 4 of Thelen & Anderson (2006), over both sides, and forces of foot springs in that
+    /// of Table 5, if there are springs. Rows without a coordinate in the model are NaN.
     pub fn published_tables(&self) -> Vec<PublishedRow> {
         let together = |values: &mut dyn Iterator<Item = f64>| {
             let (sum, n) = values.fold((0.0, 0.0), |(s, n), x| (s + x * x, n + 1.0));
@@ -279,7 +279,7 @@ impl TrackingReport {
         }
     }
 
-    /// The lines that are worth telling at once; they do not depend on the clock.
+    /// The most important lines of the report; they do not depend on the clock.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.push(format!(
@@ -373,7 +373,7 @@ impl fmt::Display for TrackingReport {
     }
 }
 
-/// The report of a run.
+/// Creates the report of a run.
 pub fn report(
     (model, system): (&Model, &System),
     reference: &Reference,
@@ -612,7 +612,7 @@ fn kind(model: &Model, f: &Force) -> (bool, bool) {
     }
 }
 
-/// Mean, root mean square and largest size of a quantity over time, by the trapezoidal rule.
+/// Mean, RMS and maximum absolute value of a quantity over time, by the trapezoidal rule.
 pub fn summary(times: &[f64], values: &[f64]) -> [f64; 3] {
     let (mut sum, mut squares, mut duration) = (0.0, 0.0, 0.0);
     for (t, y) in times.windows(2).zip(values.windows(2)) {

@@ -25,42 +25,42 @@ use std::path::{Path, PathBuf};
 /// Length of a window, s: OpenSim's.
 const WINDOW: f64 = 0.001;
 
-/// Optimal moment (N m) and force (N) of residual actuators where none are given: so weak that the motion gives way, as OpenSim's examples
-/// have them.
+/// Default optimal moment (N m) and force (N) of residual actuators: so weak that the motion changes instead, as in
+/// OpenSim's examples.
 pub const WEAK_RESIDUALS: [f64; 2] = [4.0, 8.0];
-/// Optimal force of the other actuators where none are given, N m or N: strong enough to count for nothing.
+/// Default optimal force of the other actuators, N m or N: strong enough that their cost is negligible.
 pub const STRONG_ACTUATORS: f64 = 1000.0;
 
-/// A motion near the measured one that needs smaller residuals, and a mass centre that fits.
+/// Finds a motion near the measured one with smaller residuals, and adjusts a mass centre.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResidualReduction {
-    /// What follows what.
+    /// Model, motion and settings of tracking.
     pub tracking: Tracking,
-    /// Length of a window, s; 0.001 without it.
+    /// Length of a control window, s; default: 0.001.
     pub window: Option<f64>,
-    /// The body whose mass centre is moved so that the mean moments vanish, usually the torso; none without it.
+    /// Body whose mass centre is adjusted to make the mean moments zero, usually the torso; default: none.
     pub mass_center: Option<MassCenter>,
-    /// Weights of the tasks are looked for in so many runs, from those given; 0 to take them as they are.
+    /// Number of runs to optimize the weights of the tasks, starting from those given; 0 to use the given weights.
     pub find_weights: usize,
 }
 
-/// How a mass centre is moved.
+/// Adjustment of a mass centre.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MassCenter {
     /// The body.
     pub body: String,
-    /// Range of time over which residuals are averaged, s; all that is followed without it.
+    /// Time range over which residuals are averaged, s; default: the whole tracked range.
     pub range: Option<[f64; 2]>,
-    /// Whether the masses of all bodies are changed as recommended, too: OpenSim only prints them.
+    /// Whether to apply the recommended changes of mass to all bodies as well; OpenSim only prints them.
     pub change_masses: bool,
-    /// File for the changed model.
+    /// Output file for the adjusted model.
     pub output: Option<PathBuf>,
 }
 
 impl ResidualReduction {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &RraSetup) -> Result<Self, Error> {
         let output = s.output_model_file.as_deref().unwrap_or("adjusted_model.osim");
         let mass_center = s.body.clone().filter(|_| s.adjust_mass_center).map(|body| MassCenter {
@@ -77,7 +77,7 @@ impl ResidualReduction {
         })
     }
 
-    /// Moves the mass centre, if asked for, and follows the motion.
+    /// Adjusts the mass centre, if requested, and tracks the motion.
     pub fn run(&self, cx: &Context) -> Result<ReducedMotion, Error> {
         let request = &self.tracking;
         let window = self.window.unwrap_or(WINDOW);
@@ -272,12 +272,12 @@ fn set(body: &mut Element, tag: &str, text: String) {
     }
 }
 
-/// A changed model.
+/// An adjusted model.
 #[derive(Debug)]
 pub struct Adjusted {
-    /// What was changed, and what is recommended.
+    /// Changes made and recommended.
     pub adjustment: MassAdjustment,
-    /// Mean residuals of the measured motion with the changed model: FX, FY, FZ (N), MX, MY, MZ (N m).
+    /// Mean residuals of the measured motion with the adjusted model: FX, FY, FZ (N), MX, MY, MZ (N m).
     pub after: [f64; 6],
     document: Option<(PathBuf, Document)>,
 }
@@ -287,11 +287,11 @@ pub struct Adjusted {
 pub struct ReducedMotion {
     /// The motion.
     pub motion: TrackedMotion,
-    /// The changed model.
+    /// The adjusted model.
     pub adjusted: Option<Adjusted>,
-    /// Means over time of the actuators FX, FY, FZ (N), MX, MY, MZ (N m); 0 for those that are not there.
+    /// Means over time of the actuators FX, FY, FZ (N), MX, MY, MZ (N m); 0 for missing actuators.
     pub mean_residuals: [f64; 6],
-    /// Tasks with the weights that were found, if they were looked for.
+    /// Tasks with optimized weights, if requested.
     pub found_tasks: Option<Vec<TrackingTask>>,
 }
 

@@ -1,4 +1,4 @@
-//! One run, whatever asked for it.
+//! Tracking run of residual reduction and computed muscle control.
 
 use super::report::{TrackingReport, report};
 use super::{TrackedMotion, Tracking, inputs};
@@ -44,27 +44,27 @@ pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
     read_with(cx, &request.model, &additions)
 }
 
-/// Makes a model ready for computing.
+/// Compiles a model.
 pub fn compile(request: &Tracking, model: &Model) -> Result<System, Error> {
     model::compile(request.model.path(), model, &Options { opensim_faults: request.opensim_faults })
 }
 
-/// What a run needs besides the request.
+/// Inputs of a run in addition to the request.
 pub struct Job<'a> {
     pub request: &'a Tracking,
     pub both: (&'a Model, &'a System),
     pub history: &'a StateHistory,
-    /// First and last time to follow, s.
+    /// Start and end of tracking, s.
     pub range: [f64; 2],
-    /// First and last time of the data, s.
+    /// Start and end of the data, s.
     pub data: [f64; 2],
     pub settings: Settings,
-    /// Least excitation of a muscle.
+    /// Minimum excitation of the muscles.
     pub least_excitation: f64,
     pub initial: InitialStates,
-    /// What to follow.
+    /// Tracking tasks.
     pub tasks: Vec<Task>,
-    /// Lines of the tasks in the file that they are from; 0 where there is none.
+    /// Lines of the tasks in their file; 0 if there is none.
     pub task_lines: Vec<u32>,
     /// Actuators of springs between feet and ground.
     pub springs: &'a [[String; 6]],
@@ -73,7 +73,7 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Follows the motion, and makes tables of what came of it.
+    /// Tracks the motion and creates the tables of the results.
     pub fn run(&self, cx: &Context) -> Result<TrackedMotion, Error> {
         let (request, (model, system), path) = (self.request, self.both, self.request.path());
         let wrong = |e: &TrackingError| self.refused(cx, e);
@@ -454,7 +454,7 @@ fn chatter(model: &Model, nodes: &Table) -> Option<[f64; 2]> {
     has_muscles.then_some([changes, squares])
 }
 
-/// A shortfall in words.
+/// Describes a shortfall.
 pub fn told(s: &Shortfall) -> String {
     let limit = match s.at_limit.is_empty() {
         true => "no actuator can contribute more".to_string(),

@@ -1,9 +1,10 @@
-//! Weights of tasks, found by runs.
+//! Optimization of task weights by repeated runs.
 //!
-//! Residual reduction trades errors of the motion for smaller residuals, and the weights of the tasks set the price of each coordinate. Users
-//! spend days on them (Sturdy et al. 2022). Here errors and residuals are measured by what is usually called good (5 N and 30 N m RMS, 20 mm and
-//! 2 degrees), and weights are changed from run to run: a coordinate whose error is larger than the others' weighs more, and all weigh less
-//! while residuals are larger than errors. The run with the smallest sum of both is the one that is kept.
+//! Residual reduction trades tracking errors for smaller residuals, and the weights of the tasks determine the
+//! trade-off for each coordinate. Tuning them by hand takes days (Sturdy et al. 2022). Here errors and residuals are
+//! measured relative to commonly accepted values (5 N and 30 N m RMS, 20 mm and 2 degrees), and weights are changed
+//! from run to run: a coordinate with a larger error than the others gets a larger weight, and all weights decrease
+//! while residuals are larger than errors. The run with the smallest sum of both is kept.
 
 use super::report::TrackingReport;
 use super::run::Job;
@@ -17,7 +18,7 @@ const GOOD: [f64; 4] = [5.0, 30.0, 20.0, 2.0];
 /// A weight changes by this factor at most from run to run.
 const MOST_CHANGE: f64 = 4.0;
 
-/// Changes the weights of a job to the best that so many runs find, and gives the tasks with them.
+/// Sets the weights of a job to the best found in a number of runs, and returns the tasks with these weights.
 pub fn find(cx: &Context, job: &mut Job, runs: usize) -> Result<Vec<TrackingTask>, Error> {
     let quiet = Context { monitor: &Silent, ..*cx };
     let model = job.both.0;

@@ -1,4 +1,4 @@
-//! What is done to a model before a problem is stated with it.
+//! Changes to a model before the problem is formulated.
 
 use crate::context::Context;
 use serde::{Deserialize, Serialize};
@@ -8,43 +8,47 @@ use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::{Reserves, Residuals};
 use std::path::{Path, PathBuf};
 
-/// Changes of a model, made in the order of the fields.
+/// Changes to a model, applied in the order of the fields.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelChanges {
-    /// Measured loads (ExternalLoads file).
+    /// Measured loads (`ExternalLoads` file).
     pub loads: Option<PathBuf>,
-    /// Joints that become welds, by name or path.
+    /// Joints to replace by welds, by name or path.
     pub weld: Vec<String>,
-    /// Actuators at joints with ground: optimal moment (N m), optimal force (N) and, if wanted, the bound of their controls.
+    /// Residual actuators between ground and the model: optimal moment (N m), optimal force (N) and, optionally, the
+    /// bound of their controls.
     pub residuals: Vec<f64>,
-    /// Takes all muscles out.
+    /// Removes all muscles.
     pub remove_muscles: bool,
-    /// Tendons do not stretch.
+    /// Rigid tendons.
     pub rigid_tendons: bool,
-    /// Activation is the excitation.
+    /// No activation dynamics: activation equals excitation.
     pub no_activation_dynamics: bool,
-    /// Replaces muscles by those of De Groote and Fregly (2016).
+    /// Replaces muscles by the model of De Groote and Fregly (2016).
     pub degroote_fregly: bool,
-    /// The force balance of stretching tendons is an equation of the problem, not solved for the fiber velocity.
+    /// Implicit tendon dynamics: the force balance of compliant tendons is an equation of the problem, not solved for
+    /// the fiber velocity.
     pub implicit_tendons: bool,
-    /// [`Inverse`](super::Inverse) leaves stretching tendons as the model has them, and does not make their force balance an equation of
-    /// the problem.
+    /// [`Inverse`](super::Inverse) keeps compliant tendons as in the model, instead of making their force balance an
+    /// equation of the problem.
     pub explicit_tendons: bool,
-    /// Fibers have no passive force (muscles of De Groote and Fregly).
+    /// No passive fiber force (muscles of De Groote and Fregly).
     pub no_passive_force: bool,
-    /// Factor of the width of the active force–length curve (muscles of De Groote and Fregly).
+    /// Factor for the width of the active force–length curve (muscles of De Groote and Fregly).
     pub curve_width: Option<f64>,
-    /// Factor of the maximum isometric force of all muscles.
+    /// Factor for the maximum isometric force of all muscles.
     pub strength: Option<f64>,
-    /// File of FunctionBasedPath definitions that replace paths of the model.
+    /// File of FunctionBasedPath definitions that replace paths in the model.
     pub function_paths: Option<PathBuf>,
-    /// An actuator for every coordinate that has none: optimal force (N m or N) and, if wanted, the bound of their controls.
+    /// Reserve actuators for all free coordinates without an actuator: optimal force (N m or N) and, optionally, the
+    /// bound of their controls.
     pub reserves: Vec<f64>,
 }
 
 impl ModelChanges {
-    /// As steps of a `ModelProcessor`; file names are made absolute, as a setup file takes names from its own folder.
+    /// As steps of a `ModelProcessor`; file names are made absolute, because a setup file resolves them relative to its
+    /// own folder.
     pub fn steps(&self, cx: &Context) -> Vec<ModelStep> {
         use ModelOperator as O;
         let mut list = Vec::new();

@@ -1,4 +1,4 @@
-//! One problem after the other, each started from the solution before: `[continuation]` of a study.
+//! A series of problems, each started from the previous solution: `[continuation]` of a study.
 
 use super::model::StudyModel;
 use super::problem::parameters;
@@ -21,7 +21,7 @@ const MOST_HALVES: usize = 6;
 /// First barrier parameter from the solution at another value, as from any motion.
 const BARRIER: f64 = 1e-4;
 
-/// The study at a value.
+/// The study at one value.
 pub fn at(
     cx: &Context,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Why a problem was not solved, where, and what to try.
+//! Diagnosis of an unsolved problem: reason, location, and what to try.
 
 use soleus_control::Collocation;
 use soleus_control::transcription::Violation;
@@ -7,7 +7,7 @@ use soleus_optimization::nlp::{Solution, Status};
 /// Constraints that are told of.
 const WORST: usize = 3;
 
-/// The whole story of a solve that failed at `x`.
+/// Describes why a solve failed at `x`.
 pub fn describe(
     program: &mut Collocation,
     solution: &Solution,
@@ -44,7 +44,7 @@ pub fn describe(
     text
 }
 
-/// What to try where controls inside an interval lie on a line.
+/// Hint about controls that are linear within an interval.
 pub fn hint_about_controls(status: Status) -> &'static str {
     match status {
         Status::NoProgress | Status::Infeasible | Status::IterationLimit => {

@@ -1,4 +1,4 @@
-//! The excitations behind a motion, `MocoInverse`.
+//! Muscle excitations for a prescribed motion, `MocoInverse`.
 
 use super::options::SolveOptions;
 use super::run::session::PosedStudy;
@@ -27,15 +27,16 @@ use std::path::Path;
 /// Degree of the splines through coordinates, as in Moco.
 const DEGREE: usize = 5;
 
-/// The muscle excitations of least effort that produce a motion exactly, activation and tendon dynamics included.
+/// The muscle excitations of least effort that produce a motion exactly, including activation and tendon dynamics.
 ///
-/// The motion is not a variable: everything that follows from it is computed once.
+/// The motion is prescribed: all quantities that depend only on it are computed once.
 ///
-/// The force balance of stretching tendons is an equation of the problem, and the squared rates of their forces are part of the cost, with a
-/// weight of 0.01, as in the examples of `MocoInverse`. Without that cost tendon forces may swing from point to point of the mesh, which
-/// saves effort on paper and takes ten times the iterations. Setup files say themselves which it is; so does
-/// [`ModelChanges::explicit_tendons`](super::ModelChanges::explicit_tendons), without which muscles of Thelen and Millard with stretching
-/// tendons are replaced by those of De Groote and Fregly (2016), with a warning.
+/// The force balance of compliant tendons is an equation of the problem, and the squared rates of their forces are part
+/// of the cost, with a weight of 0.01, as in the examples of `MocoInverse`. Without that cost, tendon forces may
+/// oscillate between mesh points, which lowers the computed effort but takes ten times the iterations. Setup files
+/// specify the tendon dynamics themselves. Unless
+/// [`ModelChanges::explicit_tendons`](super::ModelChanges::explicit_tendons) is set, muscles of Thelen and Millard with
+/// compliant tendons are replaced by those of De Groote and Fregly (2016), with a warning.
 ///
 /// ```no_run
 /// use soleus::optimal_control::{Inverse, ModelChanges, tool::Trial};
@@ -50,37 +51,37 @@ const DEGREE: usize = 5;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Inverse {
-    /// The model, and which time it is about.
+    /// Model and time range.
     #[serde(flatten)]
     pub trial: Trial,
     /// Coordinates over time (.sto, .mot).
     pub kinematics: Source<Table>,
-    /// What is done to the kinematics before they are filtered.
+    /// Operations on the kinematics before filtering.
     pub operators: Vec<TableOperator>,
-    /// Refuses columns of the kinematics that are not states of the model.
+    /// Whether columns of the kinematics that are not states of the model are an error.
     pub refuse_extra_columns: bool,
-    /// Minimizes squared activations too.
+    /// Whether to minimize squared activations as well.
     pub minimize_activations: bool,
-    /// Weight of reserves in the effort; 1 without it.
+    /// Weight of reserves in the effort; default: 1.
     pub reserves_weight: Option<f64>,
-    /// Moco's tolerance of the optimality conditions; 0.001 without it.
+    /// Moco's tolerance of the optimality conditions; default: 0.001.
     pub convergence_tolerance: Option<f64>,
-    /// Tolerance of the constraints; 0.001 without it.
+    /// Tolerance of the constraints; default: 0.001.
     pub constraint_tolerance: Option<f64>,
-    /// Outputs that a setup file asks for, which are not written.
+    /// Outputs requested in a setup file, which are not written.
     pub outputs: Vec<String>,
-    /// Measured EMG, to compare activations with; its weight has no effect.
+    /// Measured EMG for comparison with activations; its weight has no effect.
     pub emg: Option<Emg>,
-    /// Goals beside these.
+    /// Additional goals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<Goal>,
-    /// How it is solved, and which files are written.
+    /// Solver settings and output files.
     #[serde(flatten)]
     pub options: SolveOptions,
 }
 
 impl Inverse {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &MocoInverseSetup) -> Result<Self, Error> {
         let (kinematics, operators) = tool::named_table(path, "kinematics", &s.kinematics)?;
         let max_iterations = s.max_iterations.filter(|n| *n > 0.0).map(|n| n as usize);
@@ -100,7 +101,7 @@ impl Inverse {
         })
     }
 
-    /// Finds the excitations.
+    /// Computes the excitations.
     pub fn run(&self, cx: &Context) -> Result<Solution, Error> {
         self.options.check(self.trial.path())?;
         let mut posed = self.pose(cx)?;
@@ -164,7 +165,7 @@ impl Inverse {
         }
     }
 
-    /// The study that the tool makes, its model and the motion.
+    /// The study of the tool, with its model and the motion.
     pub fn pose(&self, cx: &Context) -> Result<PosedStudy, Error> {
         let path = self.trial.path();
         for name in &self.outputs {

@@ -1,12 +1,12 @@
-//! What joints carry along a solution.
+//! Joint loads along a solution.
 
 use super::problem::outputs;
 use super::solution::PhaseSolution;
 use soleus_dynamics::implicit::JointLoad;
 use soleus_model::id::JointId;
 
-/// Moment (N m) and force (N) that a joint exerts on its parent at every point of a solution, in the axes of the joint's frame on
-/// the parent; the reason in words if there is no such joint.
+/// Moment (N m) and force (N) that a joint exerts on its parent at every point of a solution, in the axes of the
+/// joint's parent frame; an error message if there is no such joint.
 pub fn along(solution: &PhaseSolution, joint: &str) -> Result<Vec<[f64; 6]>, String> {
     let (base, t) = (&solution.model, &solution.trajectory);
     let system = &base.system;

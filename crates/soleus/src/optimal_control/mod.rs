@@ -1,7 +1,8 @@
-//! Optimal control: the motion and the controls that cost least.
+//! Optimal control: motion and controls of minimum cost.
 //!
-//! [`Solve`] takes a study (a TOML file or a `MocoStudy`), [`Inverse`] finds the excitations behind a motion (`MocoInverse`), and [`Track`]
-//! a motion that obeys the model and follows a measured one (`MocoTrack`). Each gives a [`Solution`].
+//! [`Solve`] solves a study (a TOML file or a `MocoStudy`), [`Inverse`] computes muscle excitations for a prescribed
+//! motion (`MocoInverse`), and [`Track`] a dynamically consistent motion that tracks a measured one (`MocoTrack`). Each
+//! returns a [`Solution`].
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, Outcome, Solve};
@@ -64,19 +65,20 @@ use std::path::Path;
 pub struct Solve {
     /// The study.
     pub study: StudySource,
-    /// Tables that goals follow, for studies that held them in memory only.
+    /// Tables that goals track, for studies whose tables were in memory only.
     pub references: Vec<GoalReference>,
-    /// Coordinates over time to prescribe (.sto, .mot), in place of the splines of the study, which Moco writes with six digits.
+    /// Prescribed coordinates over time (.sto, .mot), instead of the splines in the study, which Moco writes with six
+    /// digits.
     pub kinematics: Option<Source<Table>>,
-    /// Motion to start from that is in memory; for studies of one phase.
+    /// Initial guess in memory; for studies with one phase.
     #[serde(skip)]
     pub initial_motion: Option<Trajectory>,
-    /// How it is solved, and which files are written.
+    /// Solver settings and output files.
     #[serde(flatten)]
     pub options: SolveOptions,
 }
 
-/// The table that a goal follows.
+/// The table that a goal tracks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GoalReference {
     /// Name of the goal.
@@ -86,7 +88,7 @@ pub struct GoalReference {
 }
 
 impl Solve {
-    /// The request of a setup file that was read already.
+    /// Creates the request from a setup file in memory.
     pub fn from_setup(path: &Path, s: &MocoStudySetup) -> Self {
         Solve { study: StudySource::of_setup(path, s), ..Solve::default() }
     }
@@ -109,7 +111,7 @@ impl Solve {
         transcription::phases::run(cx, path, &study, self)
     }
 
-    /// The study of one phase with its model and its data, for those who want to change something before it is solved.
+    /// The study of one phase with its model and data, for changes before it is solved.
     pub fn pose(&self, cx: &Context) -> Result<PosedStudy, Error> {
         let (study, is_moco) = self.study.read(cx)?;
         self.posed(cx, self.study.path(), study, is_moco)

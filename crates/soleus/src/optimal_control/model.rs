@@ -1,4 +1,4 @@
-//! The model of a study: what its file holds or names, and what its operators make of it.
+//! The model of a study: contained or named in its file, and changed by its operators.
 
 use super::problem::references::{self, spline};
 use crate::context::{Context, Silent};
@@ -26,34 +26,34 @@ const BUILTIN: &[(&str, &str)] = &[
     ("suspended_mass", include_str!("../../../../models/suspended_mass.osim")),
 ];
 
-/// Where a model comes from; file names are taken from the folder of `path`.
+/// Source of a model; file names are relative to the folder of `path`.
 #[derive(Clone, Copy, Debug)]
 pub struct StudyModel<'a> {
     /// The setup file.
     pub path: &'a Path,
-    /// The model it holds, if it does.
+    /// The model contained in it, if any.
     pub element: Option<&'a Element>,
-    /// The model file it names, if it does not.
+    /// The model file named in it, otherwise.
     pub file: Option<&'a str>,
-    /// What is done to the model.
+    /// Changes to the model.
     pub steps: &'a [ModelStep],
-    /// Loads that the setup file holds beside the model.
+    /// Loads that the setup file contains separately from the model.
     pub loads: Option<&'a Element>,
-    /// Forces by formulas that it adds.
+    /// Forces defined by formulas.
     pub forces: &'a [FormulaForce],
-    /// The motion that tells which foot is on which plate, where loads are a table.
+    /// Motion from which plates are assigned to feet, if loads are a table.
     pub motion: Option<&'a Source<Table>>,
 }
 
 impl<'a> StudyModel<'a> {
-    /// Of a study.
+    /// Model of a study.
     pub fn of_study(path: &'a Path, s: &'a MocoStudySetup) -> StudyModel<'a> {
         let loads = s.external_loads.as_ref();
         let (element, file) = (s.model.as_ref(), s.model_file.as_deref());
         StudyModel { path, element, file, steps: &s.model_steps, loads, forces: &s.forces, motion: None }
     }
 
-    /// Of a tool.
+    /// Model of a tool.
     pub fn of_tool(
         path: &'a Path,
         t: &'a MocoToolSetup,
@@ -63,7 +63,7 @@ impl<'a> StudyModel<'a> {
         StudyModel { path, element, file, steps: &t.model_steps, loads: None, forces: &[], motion }
     }
 
-    /// The `Model` element, of version 40600, before operators change it, with the forces that the study adds.
+    /// The `Model` element, of version 40600, before operators are applied, with the forces that the study adds.
     pub fn element(&self, cx: &Context) -> Result<Element, Error> {
         let mut model = self.own_element(cx)?;
         if !self.forces.is_empty() {
@@ -113,7 +113,7 @@ impl<'a> StudyModel<'a> {
         model.ok_or_else(|| Error::content(&file, 0, "", "the file contains no `Model`", ""))
     }
 
-    /// Shapes that the file of the model attaches to its bodies, for pages; none if they cannot be had.
+    /// Geometry that the model file attaches to its bodies, for pages; empty if it cannot be read.
     pub fn geometry(&self, cx: &Context, model: &Model) -> Vec<Shape> {
         let Some(file) = self.file.filter(|f| !f.starts_with("builtin:")) else { return Vec::new() };
         let source = ModelSource::File(beside(self.path, file));
@@ -122,7 +122,7 @@ impl<'a> StudyModel<'a> {
         viewing::geometry(&quiet, &source, model, None, FEW_FACES).unwrap_or_default()
     }
 
-    /// The model with everything done to it.
+    /// The model with all changes.
     pub fn build(&self, cx: &Context) -> Result<Model, Error> {
         self.build_from(cx, self.element(cx)?)
     }
@@ -215,7 +215,7 @@ fn builtin(path: &Path, name: &str) -> Result<Document, Error> {
     document.ok_or_else(|| Error::input(Path::new(name), log))
 }
 
-/// The model of a study, ready to be asked.
+/// The model of a study as part of a problem.
 pub fn posed(cx: &Context, source: &StudyModel) -> Result<ModelProblem, Error> {
     let built = source.build(cx)?;
     let system = Arc::new(model::compile(source.path, &built, &Options::default())?);

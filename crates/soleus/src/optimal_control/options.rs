@@ -1,4 +1,4 @@
-//! How a study is solved and which files are written, in place of what the study says.
+//! Solver settings and output files, which replace those of the study.
 
 use crate::error::Error;
 use crate::source::Source;
@@ -6,23 +6,24 @@ use serde::{Deserialize, Serialize};
 use soleus_math::Table;
 use std::path::{Path, PathBuf};
 
-/// How a study is solved and which files are written. What is not given is as the study says.
+/// Solver settings and output files. Settings that are not given are taken from the study.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SolveOptions {
-    /// File of the solution (.sto); by default the one that the study names, else `NAME_solution.sto`.
+    /// Output file for the solution (.sto); default: the one named in the study, otherwise `NAME_solution.sto`.
     pub solution: Option<PathBuf>,
-    /// Page to write too: costs, quality, plots and an animated figure of the solution (.html).
+    /// Output page (.html) with costs, quality, plots and an animation of the solution.
     pub report: Option<PathBuf>,
-    /// Motion to start from (.sto), in place of the one that the study names.
+    /// Initial guess (.sto), instead of the one named in the study.
     pub guess: Option<Source<Table>>,
     /// Number of equal mesh intervals, in place of the study's mesh.
     pub intervals: Option<usize>,
-    /// Meshes of so many intervals to solve first, each the start of the next; by default those of the study.
+    /// Numbers of intervals of coarser meshes to solve first, each the initial guess for the next; default: those of
+    /// the study.
     pub coarse: Vec<usize>,
-    /// Number of starts; by default that of the study, else one.
+    /// Number of initial guesses; default: that of the study, otherwise one.
     pub starts: Option<usize>,
-    /// Makes the mesh finer where needed, until the error of the states over an interval is below this.
+    /// Refines the mesh until the error of the states over an interval is below this value.
     pub refine: Option<f64>,
     /// Collocation scheme: trapezoidal, hermite-simpson, hermite-simpson-compressed, midpoint, backward-euler,
     /// legendre-gauss-N, legendre-gauss-radau-N.
@@ -31,24 +32,27 @@ pub struct SolveOptions {
     pub tolerance: Option<f64>,
     /// Maximum number of iterations on each mesh.
     pub max_iterations: Option<usize>,
-    /// First barrier parameter; smaller ones stay closer to the guess.
+    /// Initial barrier parameter; smaller values stay closer to the initial guess.
     pub barrier: Option<f64>,
-    /// Number of threads; by default that of the study, else that of the context. Results do not depend on it.
+    /// Number of threads; default: that of the study, otherwise that of the context. Results do not depend on it.
     pub threads: Option<usize>,
-    /// Simulates the solution from its first state under its controls, and tells how far that ends from it.
+    /// Whether to simulate the solution from its initial state with its controls, and to report the difference at the
+    /// end.
     pub simulate: bool,
-    /// Keeps the iterate in a file while solving and when the solve is stopped, so that `resume` can go on from it.
+    /// Whether to save the iterate to a file during the solve and when it is stopped, so that `resume` can continue
+    /// from it.
     pub save_iterates: bool,
-    /// File of the iterate; by default the one that the study names, else the name of the solution with `.iterate` at its end.
+    /// File of the iterate; default: the one named in the study, otherwise the name of the solution with `.iterate`
+    /// appended.
     pub iterate: Option<PathBuf>,
-    /// Time between two iterates on disk, s.
+    /// Time between saved iterates, s.
     pub save_every_s: Option<f64>,
-    /// Goes on from the iterate that a stopped solve left.
+    /// Whether to continue from the saved iterate of a stopped solve.
     pub resume: bool,
 }
 
 impl SolveOptions {
-    /// Refuses numbers that no solver can use.
+    /// Checks the values of the settings.
     pub fn check(&self, path: &Path) -> Result<(), Error> {
         let positive = [
             ("tolerance", self.tolerance),
@@ -74,7 +78,7 @@ impl SolveOptions {
         Ok(())
     }
 
-    /// Whether iterates are kept in a file.
+    /// Whether iterates are saved.
     pub fn keeps_iterates(&self) -> bool {
         self.save_iterates || self.resume
     }

@@ -1,4 +1,4 @@
-//! A solution as a page: what it cost, how good it is, and what it looks like.
+//! Page of a solution: costs, quality, plots and animation.
 
 use crate::emg::{self, EmgCurve};
 use soleus_control::Trajectory;
@@ -15,7 +15,7 @@ use soleus_viewer::{
     force_plots, grouped_plots, significant,
 };
 
-/// What was measured, to be shown beside what was found.
+/// Measured data to plot with the solution.
 #[derive(Default)]
 pub struct Beside<'a> {
     /// Coordinates that goals track.

@@ -1,4 +1,4 @@
-//! A solution simulated again: from its first state, under its controls, by an integrator that knows no mesh.
+//! Forward simulation of a solution from its initial state with its controls, independent of the mesh.
 
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
@@ -17,18 +17,18 @@ const SAME: f64 = 0.01;
 /// States that hardly move are measured by this, in their own units.
 const LEAST_RANGE: f64 = 1e-3;
 
-/// How far a simulation is from the solution; distances are parts of the range of each state.
+/// Difference between simulation and solution, relative to the range of each state.
 #[derive(Clone, Debug, Default)]
 pub struct Distance {
-    /// Root mean square of all states at all points.
+    /// RMS over all states and points.
     pub rms: f64,
     /// At the last point.
     pub end: f64,
-    /// The state that is off most at the last point.
+    /// State with the largest difference at the last point.
     pub worst: String,
-    /// Until when every state was the same, s from the beginning.
+    /// Time until which all states agree, s from the start.
     pub same_for: f64,
-    /// How long the solution lasts, s.
+    /// Duration of the solution, s.
     pub duration: f64,
     /// Why the simulation did not reach the end.
     pub stopped: Option<String>,
@@ -48,8 +48,8 @@ impl fmt::Display for Distance {
     }
 }
 
-/// Simulates a solution of `base` with `system`, the model at the parameters of the solution. Nothing pulls the simulation
-/// back, so an unstable motion is left sooner or later, however good the solution is.
+/// Simulates a solution of `base` with `system`, the model at the parameters of the solution. There is no feedback, so
+/// the simulation eventually departs from an unstable motion even if the solution is accurate.
 pub fn simulate(base: &ModelProblem, system: &System, found: &Trajectory) -> Result<Distance, String> {
     let (Some(first), Some(&t0), Some(&tf)) =
         (found.states.rows.first(), found.times.first(), found.times.last())

@@ -1,4 +1,4 @@
-//! What a solve found.
+//! Solution of a solve.
 
 use super::run::session::Place;
 use super::run::starts::Start;
@@ -14,21 +14,21 @@ use soleus_math::table::{Element, TableError};
 use soleus_optimization::nlp::{self, Certificate, Status};
 use std::path::PathBuf;
 
-/// Where a solve ended. Whether it succeeded is what [`Outcome::verdict`] says; a motion is there in any case.
+/// Result of a solve. [`Outcome::verdict`] says whether it succeeded; there is a motion in any case.
 pub struct Solution {
     /// The motion of each phase; one for a study without phases.
     pub phases: Vec<PhaseSolution>,
-    /// What the solver says: status, variables, multipliers, work.
+    /// Result of the solver: status, variables, multipliers, statistics.
     pub solver: nlp::Solution,
-    /// Time it took, s; 0 without a clock.
+    /// Wall-clock time, s; 0 without a clock.
     pub seconds: f64,
-    /// How far a simulation under the controls ends from the solution, where that was asked for.
+    /// Difference between a forward simulation and the solution, if requested.
     pub distance: Option<Distance>,
-    /// Why it is not solved, where, and what to try.
+    /// Why it was not solved, where, and what to try.
     pub diagnosis: Option<String>,
-    /// How each start ended, where there were several.
+    /// Result of each start, if there were several.
     pub starts: Vec<Start>,
-    /// What was found at the other values of a continuation.
+    /// Results at the other values of a continuation.
     pub continued: Option<Continued>,
     /// File of the iterate from which a stopped solve can go on; taken away once a solution is written.
     pub(crate) iterate: Option<PathBuf>,
@@ -44,12 +44,12 @@ impl std::fmt::Debug for Solution {
     }
 }
 
-/// What was found at one value.
+/// Result at one value.
 #[derive(Clone, Debug)]
 pub struct ContinuedValue {
     /// The value.
     pub value: f64,
-    /// The sum of all costs.
+    /// Total cost.
     pub objective: f64,
     /// Iterations of the last program.
     pub iterations: usize,
@@ -57,12 +57,12 @@ pub struct ContinuedValue {
     pub goals: Vec<(String, f64)>,
 }
 
-/// What was found at one value after the other.
+/// Results of a continuation.
 #[derive(Clone, Debug)]
 pub struct Continued {
-    /// What changes.
+    /// What is varied.
     pub of: String,
-    /// Each value that was solved.
+    /// Values that were solved.
     pub values: Vec<ContinuedValue>,
     pub(crate) table: PathBuf,
     /// Files of the motions, and what is in them.
@@ -73,7 +73,7 @@ pub struct Continued {
 pub struct PhaseSolution {
     /// Name of the study or the phase.
     pub name: String,
-    /// The model, with everything done to it.
+    /// The model with all changes.
     pub model: ModelProblem,
     /// States, controls, multipliers and parameters.
     pub trajectory: Trajectory,
@@ -83,19 +83,19 @@ pub struct PhaseSolution {
     pub(crate) place: Place,
     /// The file of the motion, in the layout of a MocoTrajectory.
     pub(crate) text: String,
-    /// The page, where one was asked for.
+    /// The page, if requested.
     pub(crate) page: Option<(Place, String)>,
     /// Values of formulas along the motion, and their file.
     pub(crate) derived: Option<(Place, Table)>,
 }
 
 impl Solution {
-    /// The sum of all costs.
+    /// Total cost.
     pub fn objective(&self) -> f64 {
         self.solver.objective
     }
 
-    /// How well the equations and the conditions of an optimum hold.
+    /// Residuals of the equations and of the optimality conditions.
     pub fn certificate(&self) -> &Certificate {
         &self.solver.certificate
     }
@@ -105,14 +105,14 @@ impl Solution {
         self.solver.status.is_solved()
     }
 
-    /// The first phase; the only one of a study without phases.
+    /// The first phase, which is the only one in a study without phases.
     pub fn into_phase(self) -> Option<PhaseSolution> {
         self.phases.into_iter().next()
     }
 }
 
 impl PhaseSolution {
-    /// Values of the parameters that were found, by name.
+    /// Optimized values of the parameters by name.
     pub fn parameters(&self) -> &[(String, f64)] {
         &self.trajectory.parameters
     }
@@ -137,12 +137,12 @@ impl PhaseSolution {
         &self.text
     }
 
-    /// Values of the formulas under `derived` of the study, along the motion.
+    /// Values of the formulas under `derived` of the study along the motion.
     pub fn derived(&self) -> Option<&Table> {
         self.derived.as_ref().map(|d| &d.1)
     }
 
-    /// The page, where one was asked for.
+    /// The page, if requested.
     pub fn page(&self) -> Option<&str> {
         self.page.as_ref().map(|p| p.1.as_str())
     }

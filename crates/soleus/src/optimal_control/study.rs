@@ -1,4 +1,4 @@
-//! Where a study comes from.
+//! Source of a study.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A study that needs no other file.
 pub const EXAMPLE: &str = include_str!("example.toml");
 
-/// A study: a file, the text of a study in TOML, or what a file would say.
+/// A study: a file, text in TOML, or a study in memory.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum StudySource {
@@ -21,18 +21,18 @@ pub enum StudySource {
     File(PathBuf),
     /// A study in TOML.
     Text {
-        /// Name for messages; names in the study are taken from its folder.
+        /// Name for messages; names in the study are relative to its folder.
         path: PathBuf,
         /// The study.
         text: String,
     },
-    /// A study that was read or made already.
+    /// A study in memory.
     Study {
-        /// Name for messages; names in the study are taken from its folder.
+        /// Name for messages; names in the study are relative to its folder.
         path: PathBuf,
         /// The study.
         study: Box<Study>,
-        /// Whether it has the defaults of Moco's files, not those of studies in TOML.
+        /// Whether it has the defaults of Moco's files instead of those of TOML studies.
         is_moco: bool,
     },
 }
@@ -87,23 +87,23 @@ impl From<PathBuf> for StudySource {
 }
 
 impl StudySource {
-    /// The study that is built in.
+    /// The built-in example.
     pub fn example() -> Self {
         StudySource::Text { path: "example.toml".into(), text: EXAMPLE.to_string() }
     }
 
-    /// The study of a setup file that was read already.
+    /// The study of a setup file in memory.
     pub fn of_setup(path: &Path, setup: &MocoStudySetup) -> Self {
         let study = Box::new(Study::from(setup.clone()));
         StudySource::Study { path: path.to_path_buf(), study, is_moco: true }
     }
 
-    /// A study in TOML that was read or made already; names in it are taken from the folder of `path`.
+    /// A TOML study in memory; names in it are relative to the folder of `path`.
     pub fn of_study(path: &Path, study: Study) -> Self {
         StudySource::Study { path: path.to_path_buf(), study: Box::new(study), is_moco: false }
     }
 
-    /// The name of the file, for messages; names in the study are taken from its folder.
+    /// File name, for messages; names in the study are relative to its folder.
     pub fn path(&self) -> &Path {
         match self {
             StudySource::File(path) | StudySource::Text { path, .. } | StudySource::Study { path, .. } => {

@@ -1,4 +1,4 @@
-//! What [`Inverse`](super::Inverse) and [`Track`](super::Track) have in common: OpenSim's `MocoTool`.
+//! Common parts of [`Inverse`](super::Inverse) and [`Track`](super::Track): OpenSim's `MocoTool`.
 
 use super::changes::ModelChanges;
 use super::model::{StudyModel, posed};
@@ -20,37 +20,37 @@ use std::path::{Path, PathBuf};
 /// Part of a mesh interval that is due to the rounding of times: a nanosecond in an interval of a millisecond.
 const ROUNDED_INTERVAL: f64 = 1e-6;
 
-/// The model of a tool, what is changed in it, and which time it is about.
+/// The model of a tool, changes to it, and the time range.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trial {
     /// The model.
     pub model: ModelSource,
-    /// Changes of a setup file, made before the others; names of files in them are taken from the folder of `asked_in`.
+    /// Changes in a setup file, applied before the others; file names in them are relative to the folder of `asked_in`.
     pub steps: Vec<ModelStep>,
-    /// Changes of the model.
+    /// Changes to the model.
     pub changes: ModelChanges,
-    /// Begin, s; that of the data without it.
+    /// Start time, s; default: start of the data.
     pub from: Option<f64>,
-    /// End, s; that of the data without it.
+    /// End time, s; default: end of the data.
     pub to: Option<f64>,
-    /// Longest mesh interval, s; 0.02 without it.
+    /// Maximum mesh interval, s; default: 0.02.
     pub mesh_interval: Option<f64>,
-    /// Leaves out a millisecond at both ends.
+    /// Removes one millisecond at both ends.
     pub clip_time_range: bool,
-    /// Cutoff of the low-pass filter on the data, Hz; no filter without it.
+    /// Cutoff frequency of the low-pass filter on the data, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,
-    /// Filters and differentiates the angles of what moves freely in ground, as OpenSim does, and not its pose: for comparison. Results
-    /// then depend on the way a subject faces.
+    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
+    /// then depend on the direction in which the subject faces.
     pub root_angles: bool,
-    /// Name of the result; that of the model without it.
+    /// Name of the result; default: name of the model.
     pub name: String,
-    /// The setup file, for messages and names in it.
+    /// Setup file that the request was read from, for messages and file names.
     pub asked_in: Option<PathBuf>,
 }
 
 impl Trial {
-    /// Of a setup file.
+    /// Creates the settings from a setup file.
     pub fn from_setup(path: &Path, t: &MocoToolSetup) -> Result<Self, Error> {
         let model = match (&t.model, t.model_file.as_deref()) {
             (Some(element), _) => {
@@ -75,12 +75,12 @@ impl Trial {
         })
     }
 
-    /// The file that asks.
+    /// File that the request was read from.
     pub fn path(&self) -> &Path {
         self.asked_in.as_deref().unwrap_or(self.model.path())
     }
 
-    /// As a setup file would have it.
+    /// As a setup file.
     pub fn setup(&self, cx: &Context) -> Result<MocoToolSetup, Error> {
         let (model, model_file) = match &self.model {
             ModelSource::File(file) if file.to_string_lossy().starts_with("builtin:") => {
@@ -109,7 +109,7 @@ impl Trial {
         })
     }
 
-    /// A table with operators and the filter applied, angles in radians.
+    /// A table with operators and filter applied, angles in radians.
     pub fn table(
         &self,
         cx: &Context,
@@ -122,7 +122,7 @@ impl Trial {
         self.operate(source, table, operators, model)
     }
 
-    /// Applies operators and the filter to a table; angles in radians.
+    /// Applies operators and filter to a table; angles in radians.
     pub fn operate(
         &self,
         source: &Source<Table>,
@@ -136,7 +136,7 @@ impl Trial {
     }
 }
 
-/// A table that a setup file names, and what is done to it.
+/// A table named in a setup file, and the operations on it.
 pub fn named_table(
     path: &Path,
     property: &str,
@@ -148,7 +148,7 @@ pub fn named_table(
     Ok((Source::File(beside(path, file)), t.operators.clone()))
 }
 
-/// Times of the problem, s, and number of mesh intervals, for data that last from `first` to `last`.
+/// Start and end time, s, and number of mesh intervals of the problem, for data from `first` to `last`.
 pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2], usize), Error> {
     let [first, last] = data;
     let (mut from, mut to) = (t.initial_time.unwrap_or(first), t.final_time.unwrap_or(last));
@@ -172,7 +172,7 @@ pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2]
     Ok(([from, to], intervals))
 }
 
-/// First and last time of a table.
+/// Start and end time of a table.
 pub fn ends(path: &Path, table: &Table) -> Result<[f64; 2], Error> {
     match (table.times().first(), table.times().last()) {
         (Some(&a), Some(&b)) => Ok([a, b]),
@@ -180,7 +180,7 @@ pub fn ends(path: &Path, table: &Table) -> Result<[f64; 2], Error> {
     }
 }
 
-/// A study with Moco's defaults; goals and solver are to be filled in.
+/// A study with Moco's defaults, without goals and solver.
 pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> MocoStudySetup {
     MocoStudySetup {
         name: t.name.clone(),
@@ -194,7 +194,7 @@ pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> Moc
     }
 }
 
-/// A goal with a weight and nothing special.
+/// A goal with a weight and default settings.
 pub fn goal(name: &str, weight: f64, kind: GoalKind) -> MocoGoal {
     MocoGoal {
         name: name.into(),
@@ -209,7 +209,7 @@ pub fn goal(name: &str, weight: f64, kind: GoalKind) -> MocoGoal {
     }
 }
 
-/// The model of a tool, ready to be asked.
+/// The model of a tool as part of a problem.
 pub fn posed_model(
     cx: &Context,
     path: &Path,

@@ -1,4 +1,4 @@
-//! A motion that follows a measured one, `MocoTrack`.
+//! A motion that tracks a measured one, `MocoTrack`.
 
 use super::options::SolveOptions;
 use super::run::session::PosedStudy;
@@ -22,7 +22,7 @@ use soleus_math::Table;
 use soleus_model::id::CoordinateId;
 use std::path::Path;
 
-/// Controls and a motion that obeys the model and stays near measured coordinates or markers.
+/// Controls and a dynamically consistent motion that tracks measured coordinates or markers.
 ///
 /// ```no_run
 /// use soleus::optimal_control::{ModelChanges, Track, tool::Trial};
@@ -37,47 +37,47 @@ use std::path::Path;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Track {
-    /// The model, and which time it is about.
+    /// Model and time range.
     #[serde(flatten)]
     pub trial: Trial,
-    /// Coordinates over time to follow (.sto, .mot).
+    /// Coordinates over time to track (.sto, .mot).
     pub states: Option<Source<Table>>,
-    /// What is done to the coordinates before they are filtered.
+    /// Operations on the coordinates before filtering.
     pub state_operators: Vec<TableOperator>,
-    /// Weight of the error of the states; 1 without it.
+    /// Weight of the tracking error of the states; default: 1.
     pub states_weight: Option<f64>,
-    /// Weights of states; those that are not named weigh 1.
+    /// Weights of individual states; default: 1.
     pub state_weights: Vec<Weight>,
-    /// Divides weights of states by the range of their values.
+    /// Whether to divide the weights of states by the range of their values.
     pub scale_state_weights_with_range: bool,
-    /// Follows the slopes of the coordinates as speeds too.
+    /// Whether to track the derivatives of the coordinates as speeds as well.
     pub derivatives: bool,
-    /// Markers to follow (.trc, .sto, .c3d).
+    /// Markers to track (.trc, .sto, .c3d).
     pub markers: Option<Source<Table>>,
-    /// What is done to the markers before they are filtered.
+    /// Operations on the markers before filtering.
     pub marker_operators: Vec<TableOperator>,
-    /// Weight of the error of the markers; 1 without it.
+    /// Weight of the tracking error of the markers; default: 1.
     pub markers_weight: Option<f64>,
-    /// Weights of markers; those that are not named weigh 1.
+    /// Weights of individual markers; default: 1.
     pub marker_weights: Vec<Weight>,
-    /// Refuses columns of the data that the model does not have.
+    /// Whether columns of the data that are not in the model are an error.
     pub refuse_unused_references: bool,
-    /// Weight of the squared controls, 0.001 without it; 0 leaves them out.
+    /// Weight of the squared controls; default: 0.001; 0 for no control cost.
     pub effort_weight: Option<f64>,
-    /// Weights of controls in the effort; those that are not named weigh 1.
+    /// Weights of individual controls in the effort; default: 1.
     pub control_weights: Vec<Weight>,
-    /// Starts from the motion that is followed.
+    /// Whether to use the tracked motion as initial guess.
     pub start_from_reference: bool,
-    /// Goals beside these.
+    /// Additional goals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<Goal>,
-    /// How it is solved, and which files are written.
+    /// Solver settings and output files.
     #[serde(flatten)]
     pub options: SolveOptions,
 }
 
 impl Track {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &MocoTrackSetup) -> Result<Self, Error> {
         let named = |t: &Option<TableSource>, property: &str| match t {
             Some(t) => {
@@ -109,13 +109,13 @@ impl Track {
         })
     }
 
-    /// Finds the motion.
+    /// Computes the motion.
     pub fn run(&self, cx: &Context) -> Result<Solution, Error> {
         self.options.check(self.trial.path())?;
         self.pose(cx)?.solve(cx, &self.options)
     }
 
-    /// The study that the tool makes, its model and the data.
+    /// The study of the tool, with its model and data.
     pub fn pose(&self, cx: &Context) -> Result<PosedStudy, Error> {
         let path = self.trial.path();
         if self.states.is_none() && self.markers.is_none() {

@@ -13,7 +13,7 @@ use soleus_io::solution::{self, ColumnGroup, SolutionTable, rate_label};
 use soleus_math::Table;
 use soleus_optimization::nlp::Solution;
 
-/// Reads a motion; columns are known by their names.
+/// Reads a motion; columns are identified by name.
 pub fn read(cx: &Context, source: &Source<Table>, base: &ModelProblem) -> Result<Trajectory, Error> {
     let table = read_rows(cx, source, Take::Markers)?;
     let columns = |names: &[String], column_of: &dyn Fn(&str) -> String| {

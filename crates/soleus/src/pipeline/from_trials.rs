@@ -1,4 +1,4 @@
-//! A pipeline without a pipeline file: a generic model, a static trial, and trials.
+//! Creates a pipeline from a generic model, a static trial and motion trials.
 
 use super::PipelineFile;
 use crate::artifact::Artifact;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use soleus_io::pipeline::{self, Filter, Optimization, Scale, Trial};
 use std::path::{Path, PathBuf};
 
-/// What a laboratory has of a subject: from it a pipeline file follows.
+/// Recorded data of a subject, from which a pipeline file is created.
 ///
 /// ```no_run
 /// use soleus::pipeline::{FromTrials, RecordedTrial};
@@ -32,29 +32,29 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FromTrials {
-    /// Generic model; or one that fits the subject, if there is no static trial.
+    /// Generic model, or a scaled model if there is no static trial.
     pub model: PathBuf,
     /// Markers of a static trial.
     pub still: Option<PathBuf>,
-    /// Markers to put on the model first (XML, a MarkerSet).
+    /// Marker set to add to the model first (XML, a MarkerSet).
     pub marker_set: Option<PathBuf>,
     /// Mass of the subject, kg.
     pub mass: Option<f64>,
     /// Height of the subject, m.
     pub height: Option<f64>,
-    /// Names of markers in the laboratory and on the model, where they are not known.
+    /// Pairs of marker names in the laboratory and on the model, for names that are not recognized.
     pub map: Vec<[String; 2]>,
     /// The trials.
     pub trials: Vec<RecordedTrial>,
-    /// Cutoff of the low-pass on joint angles, Hz.
+    /// Cutoff frequency of the low-pass filter on the joint angles, Hz.
     pub cutoff_hz: f64,
-    /// Whether muscle forces are computed.
+    /// Whether to compute muscle forces.
     pub muscles: bool,
-    /// Folder for the pipeline file and the results.
+    /// Output folder for the pipeline file and the results.
     pub output: PathBuf,
 }
 
-/// A trial as it was recorded.
+/// A recorded trial.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecordedTrial {
@@ -87,7 +87,7 @@ const RESERVES: f64 = 1.0;
 const RESIDUALS: [f64; 2] = [10.0, 50.0];
 
 impl FromTrials {
-    /// The pipeline, with file names that do not depend on where it lies.
+    /// The pipeline, with absolute file names.
     pub fn pipeline(&self, cx: &Context) -> PipelineFile {
         let at = |f: &Path| cx.files.absolute(f);
         let mut names: Vec<String> = Vec::new();
@@ -130,7 +130,7 @@ impl FromTrials {
         }
     }
 
-    /// Writes the pipeline file, which may be changed and run again; its name.
+    /// Writes the pipeline file, which can be edited and run again, and returns its name.
     pub fn write(&self, cx: &Context) -> Result<PathBuf, Error> {
         let file = self.output.join("pipeline.toml");
         Artifact::text(&file, pipeline::write(&self.pipeline(cx))).derived().write(cx)?;

@@ -1,4 +1,4 @@
-//! What was computed from what: a step is done again only if its settings, a file that it opened, or the program changed.
+//! Record of computed steps: a step is repeated only if its settings, a file that it opened, or the program changed.
 
 use super::StepOutcome;
 use crate::context::Context;
@@ -21,7 +21,7 @@ struct Record {
     written: BTreeMap<PathBuf, String>,
 }
 
-/// The memory of a study, a folder of small files.
+/// Record of the steps of a study, a folder of small files.
 #[derive(Clone, Debug)]
 pub struct StepMemory {
     /// Folder of the study.
@@ -30,12 +30,12 @@ pub struct StepMemory {
 }
 
 impl StepMemory {
-    /// In the folder of results of a study.
+    /// In the results folder of a study.
     pub fn new(home: &Path, results: &Path) -> Self {
         StepMemory { home: home.to_path_buf(), folder: results.join(".soleus") }
     }
 
-    /// Whether a step with that request was done, all that it opened is as it was, and all that it wrote is still there.
+    /// Whether a step with this request was done, its inputs are unchanged, and its outputs still exist.
     pub fn has(&self, cx: &Context, step: &str, request: &str) -> bool {
         let Ok(bytes) = cx.files.read(&self.file(step)) else { return false };
         let Ok(record) = serde_json::from_slice::<Record>(&bytes) else { return false };
@@ -47,7 +47,7 @@ impl StepMemory {
             && record.written.iter().all(|(path, then)| now(path).as_ref() == Some(then))
     }
 
-    /// Remembers that a step was done.
+    /// Records that a step was done.
     pub fn remember(&self, cx: &Context, step: &str, request: &str, opened: &Opened) -> Result<(), Error> {
         let read = opened.read_files().into_iter().map(|(p, d)| (self.short(&p), d)).collect();
         let written = opened.written_files().into_iter().map(|(p, d)| (self.short(&p), d)).collect();
@@ -59,13 +59,13 @@ impl StepMemory {
         cx.files.write(&file, text.as_bytes()).map_err(|e| Error::write(cx.files, &file, e))
     }
 
-    /// Forgets a step, before it is done anew.
+    /// Deletes the record of a step before it is repeated.
     pub fn forget(&self, cx: &Context, step: &str) {
         // One that cannot be removed is found out: what the step wrote will have changed.
         let _ = cx.files.remove(&self.file(step));
     }
 
-    /// Remembers what became of the steps of a trial, for the summary of another process.
+    /// Records the results of the steps of a trial, for the summary of another process.
     pub fn remember_trial(&self, cx: &Context, trial: &str, steps: &[StepOutcome]) -> Result<(), Error> {
         let steps: Vec<(&str, Option<&str>)> =
             steps.iter().map(|s| (s.step.as_str(), s.result.as_ref().err().map(String::as_str))).collect();
@@ -75,7 +75,7 @@ impl StepMemory {
         cx.files.write(&file, text.as_bytes()).map_err(|e| Error::write(cx.files, &file, e))
     }
 
-    /// What became of the steps of a trial; nothing if none was done yet.
+    /// Results of the steps of a trial; empty if none was done yet.
     pub fn trial(&self, cx: &Context, trial: &str) -> Vec<StepOutcome> {
         let bytes = cx.files.read(&self.trial_file(trial)).unwrap_or_default();
         let steps: Vec<(String, Option<String>)> = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -87,7 +87,8 @@ impl StepMemory {
         steps.into_iter().map(outcome).collect()
     }
 
-    /// A lock in the folder, as long as what is returned lives. Two runs at once would write over each other's files.
+    /// Locks the folder until the returned value is dropped, because two simultaneous runs would overwrite each other's
+    /// files.
     pub fn lock(&self, cx: &Context, name: &str, lock: Lock, results: &Path) -> Result<Box<dyn Send>, Error> {
         let file = self.folder.join(name.replace(['/', ' '], "_"));
         let failed = |e| Error::write(cx.files, &file, e);

@@ -1,4 +1,4 @@
-//! The pipeline: all steps from static trial to joint reactions, for all trials of a subject.
+//! Pipeline: all steps from static trial to joint reactions, for all trials of a subject.
 
 mod from_trials;
 mod memory;
@@ -27,7 +27,8 @@ use std::path::{Path, PathBuf};
 
 /// All steps of motion capture: scaling, then for each trial joint angles, moments, muscle forces and joint reactions.
 ///
-/// Steps are written as they are done, into the folder of results beside the pipeline file. A second run does only what has changed.
+/// Results are written after each step, to the results folder next to the pipeline file. A second run repeats only
+/// steps whose inputs changed.
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, Outcome, Pipeline};
@@ -43,13 +44,13 @@ use std::path::{Path, PathBuf};
 pub struct Pipeline {
     /// The pipeline file (.toml).
     pub file: PathBuf,
-    /// What it says, if it is not to be read; names of files are taken from the folder of `file`.
+    /// Content of the pipeline file, if it is not to be read; file names are relative to the folder of `file`.
     pub contents: Option<PipelineFile>,
-    /// Do everything again.
+    /// Repeat all steps.
     pub again: bool,
-    /// How many trials at once; 0: as many as the context has threads. Results are the same for any number.
+    /// Number of trials to run in parallel; 0: number of threads of the context. Results do not depend on it.
     pub jobs: usize,
-    /// Only a part of the trials: other processes, on this machine or others that see the same folder, do the rest.
+    /// Run only a part of the trials: other processes, on any machine with the same folder, run the rest.
     pub shard: Option<Shard>,
 }
 
@@ -59,29 +60,29 @@ const SENSOR_ERRORS: &str = "ik.mot_orientationErrors.sto";
 /// Activations and excitations by optimal control, in the folder of a trial.
 const INVERSE: &str = "inverse.sto";
 
-/// What came of a step.
+/// Result of a step.
 #[derive(Clone, Debug)]
 pub struct StepOutcome {
-    /// The trial that it belongs to; none for those of the whole study.
+    /// Trial of the step; `None` for steps of the whole study.
     pub trial: Option<String>,
-    /// Name of the step, with that of its trial.
+    /// Name of the step, including that of its trial.
     pub step: String,
-    /// Done, unchanged, or why not.
+    /// Done, unchanged, or the reason for failure.
     pub result: Result<&'static str, String>,
 }
 
-/// What came of it. The files of its steps are written.
+/// Result of a pipeline. The files of its steps are already written.
 #[derive(Clone, Debug)]
 pub struct PipelineResult {
-    /// All steps, in their order.
+    /// All steps, in order.
     pub steps: Vec<StepOutcome>,
-    /// Folder of results.
+    /// Results folder.
     pub results: PathBuf,
-    /// The page that shows them.
+    /// Page with the results.
     pub page: String,
-    /// A row for each step of each trial, those that failed among them (Parquet).
+    /// One row for each step of each trial, including failed steps (Parquet).
     pub rows: Vec<u8>,
-    /// Activations of each trial by all methods that were asked for side by side, and their file.
+    /// Activations of each trial by all requested methods, and their output file.
     pub activations: Vec<(PathBuf, Table)>,
     failure: Option<(String, ErrorKind)>,
 }
@@ -113,12 +114,12 @@ impl StepOutcome {
 }
 
 impl Pipeline {
-    /// The study of a file.
+    /// The pipeline in a file.
     pub fn of_file(file: impl Into<PathBuf>) -> Self {
         Pipeline { file: file.into(), ..Pipeline::default() }
     }
 
-    /// Runs all steps; a trial that fails leaves the others alone.
+    /// Runs all steps; a failed trial does not affect the others.
     pub fn run(&self, cx: &Context) -> Result<PipelineResult, Error> {
         let study = match &self.contents {
             Some(study) => {

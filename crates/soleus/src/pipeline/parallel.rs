@@ -1,4 +1,4 @@
-//! Several trials at once.
+//! Parallel execution of trials.
 
 use super::{Run, StepOutcome, done};
 use crate::context::{Context, Monitor};

@@ -1,4 +1,4 @@
-//! A study shared by several processes: each does the trials of its part.
+//! Study split between several processes: each runs its part of the trials.
 
 use crate::artifact::{Artifact, Outcome};
 use crate::files::digest;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// One of several parts of the trials. Which part a trial is in depends on its name alone, so that it stays there when others are
+/// A part of the trials. The part of a trial depends only on its name, so it does not change when other trials are
 /// added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// Number of this part, from 1.
     pub part: usize,
-    /// How many parts there are.
+    /// Number of parts.
     pub of: usize,
 }
 
@@ -37,17 +37,17 @@ impl FromStr for Shard {
     }
 }
 
-/// A script for Slurm that runs a pipeline as an array of parts.
+/// Slurm script that runs a pipeline as a job array.
 #[derive(Clone, Debug)]
 pub struct ArrayScript {
-    /// Where it is written: beside the pipeline file.
+    /// Output file, next to the pipeline file.
     pub file: PathBuf,
     /// The script.
     pub text: String,
 }
 
 impl ArrayScript {
-    /// Of a pipeline file, in so many parts.
+    /// For a pipeline file, with a number of parts.
     pub fn new(pipeline: &Path, parts: usize) -> Self {
         let name = stem_of(pipeline, "pipeline");
         let quoted = pipeline.display().to_string().replace('\'', r"'\''");

@@ -1,4 +1,4 @@
-//! The steps of a study, each a request of its own.
+//! The steps of a study; each is a request.
 
 use super::{Ended, INVERSE, Run, SENSOR_ERRORS};
 use crate::analysis::{AnalysisOutput, Analyze, MotionKind};

@@ -1,4 +1,4 @@
-//! The walk of least effort at a given speed: nothing is tracked.
+//! Walking with minimum effort at a given speed, without tracking.
 
 use crate::error::Error;
 use soleus_control::continuation::{Fading, Outcome, Seen, solve_fading_seen};
@@ -12,7 +12,7 @@ const HALF: [f64; 2] = [0.3, 0.9];
 /// Most iterations on each mesh; walks that are found take a few hundred.
 const MOST_ITERATIONS: usize = 600;
 
-/// The walk that is asked for: half a cycle, effort with the cube of excitation, an upright trunk.
+/// The problem: half a gait cycle, effort with the cube of excitation, an upright trunk.
 pub fn predicted_cycle(walker: &Planar, speed: f64) -> GaitCycle {
     GaitCycle {
         forward: walker.forward,
@@ -25,10 +25,10 @@ pub fn predicted_cycle(walker: &Planar, speed: f64) -> GaitCycle {
     }
 }
 
-/// Told of the price of the reserves, of every iteration and of what reads its motion; says whether to go on.
+/// Called with the weight of the reserves, every iteration and a reader of its motion; returns whether to continue.
 pub type Watch<'a> = Seen<'a>;
 
-/// Solves on meshes of so many intervals of half a cycle, one after the other, reserves fading on the first.
+/// Solves on a series of meshes, given as numbers of intervals per half cycle; reserves are reduced on the first mesh.
 pub fn predict(
     walker: &Planar,
     cycle: &GaitCycle,

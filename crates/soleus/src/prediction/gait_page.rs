@@ -1,4 +1,4 @@
-//! A predicted gait as a page.
+//! Page of a predicted gait.
 
 use super::request::PredictedGait;
 use soleus_control::gait::Walker;
@@ -7,7 +7,7 @@ use soleus_viewer::{
     Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, coordinate_plots, significant,
 };
 
-/// The page: the figure in motion, figures of the gait, costs, ground forces, coordinates and muscles.
+/// The page: animation, gait parameters, costs, ground forces, coordinates and muscles.
 pub fn page(found: &PredictedGait, walker: &Walker, geometry: Vec<Shape>) -> String {
     let (model, system) = (&walker.base.model, &walker.base.system);
     let Some(cycle) = &found.cycle else { return String::new() };

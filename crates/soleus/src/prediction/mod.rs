@@ -1,7 +1,7 @@
-//! A predicted walk: the planar walker that is built in, and the walk of least effort that it finds.
+//! Prediction of walking with minimum effort, by a built-in planar model.
 //!
-//! Nothing is measured or tracked. From a start in which everything moves on straight lines, [`PredictWalk`] finds the walk that repeats
-//! itself, moves forward at the speed asked for, keeps the trunk upright and needs the least effort.
+//! Nothing is measured or tracked. From a straight-line initial guess, [`PredictWalk`] finds the periodic walk with
+//! minimum effort at the given speed and with an upright trunk.
 //!
 //! ```no_run
 //! use soleus::{Context, Memory, PredictWalk};
@@ -73,12 +73,12 @@ pub(crate) fn builtin(source: &ModelSource) -> Result<Option<Document>, Error> {
     document.map(Some).ok_or_else(|| Error::input(Path::new(GAIT_FILE), log))
 }
 
-/// The file of that model.
+/// The model file.
 pub fn model_text() -> &'static str {
     GAIT
 }
 
-/// A model as a walker.
+/// Uses a model as a walker.
 pub fn walker(model: Model) -> Result<Planar, Error> {
     let file = Path::new(GAIT_FILE);
     let system = compile(file, &model, &Options::default())?;
@@ -86,15 +86,15 @@ pub fn walker(model: Model) -> Result<Planar, Error> {
     Planar::new(base).map_err(|e| Error::content(file, 0, "", e.to_string(), ""))
 }
 
-/// The walk of least effort at a speed.
+/// Predicts walking with minimum effort at a given speed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PredictWalk {
-    /// Speed, 0.5 to 2 m/s.
+    /// Walking speed, 0.5 to 2 m/s.
     pub speed: f64,
-    /// Page to write (.html).
+    /// Output page (.html).
     pub page: Option<PathBuf>,
-    /// Picture of nine figures of the cycle to write (.svg).
+    /// Output image with nine poses of the cycle (.svg).
     pub picture: Option<PathBuf>,
 }
 
@@ -104,7 +104,7 @@ impl Default for PredictWalk {
     }
 }
 
-/// A walk that was found.
+/// A predicted walk.
 pub struct PredictedWalk {
     /// Speed, m/s.
     pub speed: f64,
@@ -112,16 +112,16 @@ pub struct PredictedWalk {
     pub walker: Planar,
     /// One cycle.
     pub walk: Walk,
-    /// What the solver says: half a cycle, its cost and its quality.
+    /// Result of the solver: half a cycle, its cost and its quality.
     pub outcome: continuation::Outcome,
-    /// Time it took, s; 0 without a clock.
+    /// Wall-clock time, s; 0 without a clock.
     pub seconds: f64,
     page: Option<(PathBuf, String)>,
     picture: Option<(PathBuf, String)>,
 }
 
 impl PredictWalk {
-    /// Finds the walk.
+    /// Computes the walk.
     pub fn run(&self, cx: &Context) -> Result<PredictedWalk, Error> {
         let file = Path::new(GAIT_FILE);
         if !(SPEEDS[0]..=SPEEDS[1]).contains(&self.speed) {
@@ -226,12 +226,12 @@ fn tell(cx: &Context, count: usize, price: f64, i: &Iteration<'_>) {
 }
 
 impl PredictedWalk {
-    /// The page, where one was asked for.
+    /// The page, if requested.
     pub fn page(&self) -> Option<&str> {
         self.page.as_ref().map(|p| p.1.as_str())
     }
 
-    /// The picture, where one was asked for.
+    /// The image, if requested.
     pub fn picture(&self) -> Option<&str> {
         self.picture.as_ref().map(|p| p.1.as_str())
     }

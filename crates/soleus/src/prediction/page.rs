@@ -1,4 +1,4 @@
-//! A walk as a page: the figure in motion, angles and ground forces beside Winter's band, muscles.
+//! Page of a walk: animation, angles and ground forces compared with Winter's data, muscles.
 
 use super::Winter;
 use soleus_control::gait::{Course, GaitCycle, Planar};
@@ -10,7 +10,7 @@ use soleus_viewer::{
     Band, Camera, Line, Plot, Recorder, Report, SceneOptions, Table, activation_plots, significant,
 };
 
-/// A whole cycle, from one contact of the right heel to the next.
+/// A whole gait cycle, from one right heel strike to the next.
 pub struct Walk {
     /// Times from 0, s.
     pub times: Vec<f64>,
@@ -24,7 +24,7 @@ pub struct Walk {
 const CONTACT: f64 = 0.05;
 
 impl Walk {
-    /// The whole cycle of an outcome.
+    /// The whole cycle from a solution.
     pub fn new(walker: &Planar, cycle: &GaitCycle, t: &Trajectory) -> Walk {
         let whole = cycle.whole(&walker.base, t);
         let (n, system) = (walker.base.num_coordinates(), &walker.base.system);
@@ -41,7 +41,7 @@ impl Walk {
         walk.begun_at_contact(walker, cycle.speed)
     }
 
-    /// s.
+    /// Duration, s.
     pub fn duration(&self) -> f64 {
         self.times.last().zip(self.times.first()).map_or(0.0, |(b, a)| b - a)
     }
@@ -68,13 +68,13 @@ impl Walk {
         walk
     }
 
-    /// Share of the cycle that the right foot is on the ground.
+    /// Fraction of the cycle in which the right foot is on the ground.
     pub fn stance(&self) -> f64 {
         let n = self.times.len().saturating_sub(1).max(1);
         self.forces[0][..n].iter().filter(|f| f[1] >= CONTACT).count() as f64 / n as f64
     }
 
-    /// Share of the cycle that both feet are in the air.
+    /// Fraction of the cycle in which both feet are in the air.
     pub fn aerial(&self) -> f64 {
         let n = self.times.len().saturating_sub(1).max(1);
         let up = |k: &usize| self.forces.iter().all(|f| f[*k][1] < CONTACT);
@@ -109,7 +109,7 @@ fn ground_forces(walker: &Planar, foot: &[(usize, usize)], states: &[State<f64>]
     states.iter().map(force).collect()
 }
 
-/// `count` figures of the cycle, from left to right, as an SVG file.
+/// `count` poses of the cycle, from left to right, as an SVG file.
 pub fn strip(walker: &Planar, walk: &Walk, count: usize, title: &str) -> String {
     let mut recorder =
         Recorder::new(&walker.base.model, &walker.base.system, &SceneOptions::default()).with(true, true);

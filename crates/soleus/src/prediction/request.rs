@@ -1,4 +1,4 @@
-//! A predicted gait of any model: what is asked for, as a study, and how it is solved.
+//! Prediction of the gait of any model, as a study.
 
 use super::whole::WholeCycle;
 use crate::addition::{Add, Free, Part, PartKind, read_parts};
@@ -49,7 +49,7 @@ const HELP: [f64; 2] = [10.0, 4.0 / 3.0];
 /// Torque of a joint that nothing else moves, N·m: that of the back in OpenSim Moco's planar model of walking.
 const BACK_TORQUE: f64 = 150.0;
 
-/// Terms of effort by name: what they are, and their weight where none is given.
+/// Effort terms by name: description and default weight.
 pub const EFFORTS: [(&str, f64, &str); 6] = [
     ("excitations", 20.0, "mean of excitations cubed"),
     ("excitations2", 10.0, "mean of excitations squared"),
@@ -59,39 +59,39 @@ pub const EFFORTS: [(&str, f64, &str); 6] = [
     ("trunk", 0.1, "squared tilt of the trunk in tenths of a radian"),
 ];
 
-/// A gait that nobody measured: the one of least effort at a speed.
+/// Predicts a gait with minimum effort at a given speed, without measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Predict {
     /// The model.
     pub model: ModelSource,
-    /// Speed, m/s; 1.3, or 3 of a run.
+    /// Speed, m/s; default: 1.3, or 3 for running.
     pub speed: Option<f64>,
-    /// Slope of the ground, degrees, uphill above zero.
+    /// Slope of the ground, degrees; positive uphill.
     pub slope_deg: f64,
-    /// Whether it is to run: shorter steps, from a wider swing.
+    /// Whether to predict running: shorter steps, from an initial guess with a wider swing.
     pub run: bool,
-    /// A whole cycle, not a symmetric half.
+    /// Whether to solve a whole gait cycle instead of a symmetric half.
     pub whole: bool,
-    /// File of parts that are added, with properties to find (.toml, as for `soleus add`).
+    /// File with parts to add and their free properties (.toml, as for `soleus add`).
     pub device: Option<PathBuf>,
-    /// Parts that are added, beside those of the file.
+    /// Parts to add, in addition to those in the file.
     pub parts: Vec<Part>,
-    /// Numbers of the model to find: `COMPONENT.PROPERTY=LOWER,UPPER`.
+    /// Model parameters to optimize: `COMPONENT.PROPERTY=LOWER,UPPER`.
     pub free: Vec<String>,
-    /// Terms of effort, `NAME` or `NAME=WEIGHT`; by default excitations and trunk.
+    /// Effort terms, `NAME` or `NAME=WEIGHT`; default: excitations and trunk.
     pub effort: Vec<String>,
-    /// Adds contact spheres to a model without contact.
+    /// Whether to add contact spheres to a model without contact.
     pub add_feet: bool,
-    /// Number of starts.
+    /// Number of initial guesses.
     pub starts: Option<usize>,
-    /// Mesh intervals; 40 of half a cycle.
+    /// Number of mesh intervals; default: 40 for half a cycle.
     pub intervals: Option<usize>,
-    /// Name of the study and of all files; that of the model without it.
+    /// Name of the study and of all files; default: name of the model.
     pub name: Option<String>,
-    /// Folder of the files.
+    /// Output folder.
     pub output: PathBuf,
-    /// Writes the study and solves nothing.
+    /// Whether to write the study without solving it.
     pub study_only: bool,
 }
 
@@ -117,36 +117,36 @@ impl Default for Predict {
     }
 }
 
-/// A number that was found.
+/// An optimized parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FoundParameter {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its value.
+    /// Value.
     pub value: f64,
-    /// Its bounds.
+    /// Bounds.
     pub bounds: [f64; 2],
-    /// Its unit; empty where it is not known.
+    /// Unit; empty if unknown.
     pub unit: String,
 }
 
-/// A gait that was found.
+/// A predicted gait.
 pub struct PredictedGait {
     /// The speed, m/s.
     pub speed: f64,
-    /// The study, which `soleus solve` solves again.
+    /// The study, which can be solved again with `soleus solve`.
     pub study: Study,
-    /// What was found; nothing where only the study was asked for.
+    /// The solution; `None` if only the study was requested.
     pub solution: Option<Solution>,
     /// The whole cycle.
     pub cycle: Option<WholeCycle>,
-    /// Numbers of the model that were found.
+    /// Optimized model parameters.
     pub parameters: Vec<FoundParameter>,
-    /// Objective and goals without the device, where there is one.
+    /// Objective and goals without the device, if there is one.
     pub without: Option<(f64, Vec<(String, f64)>)>,
-    /// The ways that were tried: what, and its objective if it was solved.
+    /// Attempts: description, and objective if solved.
     pub ways: Vec<(String, Option<f64>)>,
-    /// Time it took, s; 0 without a clock.
+    /// Wall-clock time, s; 0 without a clock.
     pub seconds: f64,
     text: String,
     model: Option<(PathBuf, String)>,
@@ -164,7 +164,7 @@ struct Asked {
 }
 
 impl Predict {
-    /// Finds the gait.
+    /// Computes the gait.
     pub fn run(&self, cx: &Context) -> Result<PredictedGait, Error> {
         let begun = cx.monitor.seconds();
         let path = self.model.path().to_path_buf();
@@ -586,7 +586,7 @@ fn unmoved(model: &Model) -> Vec<String> {
 }
 
 impl PredictedGait {
-    /// The figures of the gait, as lines.
+    /// Gait parameters as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let (Some(cycle), Some(solution)) = (&self.cycle, &self.solution) else { return Vec::new() };
         let mut lines = vec![format!("speed           {:8.3} m/s", self.speed)];
@@ -640,12 +640,12 @@ impl PredictedGait {
         &self.text
     }
 
-    /// The model that the study is about as the text of a file, where it is not the one that was given.
+    /// The model of the study as the text of a file, if it differs from the given one.
     pub fn model_text(&self) -> Option<&str> {
         self.model.as_ref().map(|m| m.1.as_str())
     }
 
-    /// The page, where a gait was found.
+    /// The page, if there is a solution.
     pub fn page(&self) -> Option<&str> {
         self.page.as_deref()
     }

@@ -10,9 +10,9 @@ use soleus_math::table::Element;
 /// Share of body weight that counts as contact.
 const CONTACT: f64 = 0.05;
 
-/// A whole cycle; half a cycle is followed by its mirror image.
+/// A whole gait cycle; a half cycle is completed by its mirror image.
 pub struct WholeCycle {
-    /// States of the model at its points.
+    /// States of the model at the points of the cycle.
     pub states: Vec<State<f64>>,
     /// Ground force on each foot (right, left) along x, y, z, body weights.
     pub forces: [Vec<[f64; 3]>; 2],
@@ -66,7 +66,7 @@ impl WholeCycle {
         }
     }
 
-    /// s.
+    /// Duration, s.
     pub fn duration(&self) -> f64 {
         self.states.last().zip(self.states.first()).map_or(0.0, |(b, a)| b.time - a.time)
     }
@@ -76,12 +76,12 @@ impl WholeCycle {
         (0..n).filter(|&k| fits(k)).count() as f64 / n as f64
     }
 
-    /// Share of the cycle that the right foot is on the ground.
+    /// Fraction of the cycle in which the right foot is on the ground.
     pub fn stance(&self) -> f64 {
         self.share(|k| self.forces[0].get(k).is_some_and(|f| f[1] >= CONTACT))
     }
 
-    /// Share of the cycle that both feet are in the air.
+    /// Fraction of the cycle in which both feet are in the air.
     pub fn aerial(&self) -> f64 {
         self.share(|k| self.forces.iter().all(|f| f.get(k).is_some_and(|f| f[1] < CONTACT)))
     }

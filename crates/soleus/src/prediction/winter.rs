@@ -1,4 +1,4 @@
-//! Winter's walking data, which are built in.
+//! Winter's walking data (built in).
 
 use crate::error::Error;
 use soleus_control::gait::{Course, LegData};
@@ -10,9 +10,9 @@ const FILE: &str = "models/winter1991.csv";
 /// One cadence of Winter (1991): means and standard deviations over the cycle.
 #[derive(Clone, Debug)]
 pub struct Winter {
-    /// m/s.
+    /// Speed, m/s.
     pub speed: f64,
-    /// s per cycle.
+    /// Duration of a cycle, s.
     pub cycle: f64,
     /// Hip, knee, ankle (deg), forward and upward force (N/kg), then their deviations; each from 0 to 100 %.
     columns: Vec<Vec<f64>>,
@@ -23,7 +23,7 @@ const CADENCES: [(&str, f64, f64); 3] =
     [("slow", 1.0018, 1.3825), ("normal", 1.325, 1.1396), ("fast", 1.6824, 0.9748)];
 
 impl Winter {
-    /// `slow`, `normal` or `fast`.
+    /// Reads `slow`, `normal` or `fast`.
     pub fn read(cadence: &str) -> Result<Winter, Error> {
         let bad = |line: usize, message: &str| {
             let line = u32::try_from(line + 1).unwrap_or(0);
@@ -44,7 +44,7 @@ impl Winter {
         Ok(Winter { speed, cycle, columns })
     }
 
-    /// Between two cadences: `part` 0 is this one, 1 the other.
+    /// Interpolates between two cadences: `part` 0 is this one, 1 the other.
     pub fn blend(&self, other: &Winter, part: f64) -> Winter {
         let mix = |a: f64, b: f64| (1.0 - part) * a + part * b;
         let columns = self.columns.iter().zip(&other.columns);

@@ -1,4 +1,4 @@
-//! Residual elimination: a motion of the pelvis and the back that needs no residual forces.
+//! Residual elimination: a motion of the pelvis and the back without residual forces.
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Progress};
@@ -21,20 +21,21 @@ use soleus_tools::residual_elimination::{
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Which part of a gait cycle a trial is.
+/// Part of a gait cycle in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GaitCycle {
-    /// Not known, or no gait: the back need not repeat itself.
+    /// Unknown, or not gait: the back motion need not be periodic.
     #[default]
     None,
-    /// A half: bending and rotation of the back end with the opposite sign.
+    /// Half a cycle: bending and rotation of the back end with the opposite sign.
     Half,
-    /// A whole one: the back ends as it began.
+    /// A whole cycle: the back angles at the end equal those at the start.
     Whole,
 }
 
-/// A motion that needs no residual forces, by new translations of the pelvis and angles of the low back (Thelen & Anderson 2006).
+/// Finds a motion without residual forces by changing the translations of the pelvis and the angles of the low back
+/// (Thelen & Anderson 2006).
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, ResidualElimination};
@@ -57,33 +58,33 @@ pub struct ResidualElimination {
     pub model: ModelSource,
     /// Coordinates over time (.mot, .sto).
     pub motion: Source<Table>,
-    /// Measured loads: an XML file with ExternalLoads.
+    /// Measured loads: an XML file with `ExternalLoads`.
     pub loads: Option<PathBuf>,
-    /// Cutoff of the low-pass on the coordinates, Hz; no filter without it.
+    /// Cutoff frequency of the low-pass filter on the coordinates, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,
-    /// Forces of the model that do not act: names, groups, or `all`, `actuators`, `muscles`.
+    /// Model forces to exclude: names, groups, or `all`, `actuators`, `muscles`.
     pub exclude: Vec<String>,
-    /// Translations of the root to solve for; found from the model if empty.
+    /// Translations of the root to solve for; if empty, found from the model.
     pub translations: Vec<String>,
-    /// Angles of the back to solve for; found from the model if empty.
+    /// Back angles to solve for; if empty, found from the model.
     pub back: Vec<String>,
-    /// w_x, w_b and w_s of the cost: translations (mm⁻²), angles of the back (deg⁻²), repetition (deg⁻²).
+    /// Weights w_x, w_b and w_s of the cost: translations (mm⁻²), back angles (deg⁻²), periodicity (deg⁻²).
     pub weights: [f64; 3],
-    /// Which part of a gait cycle the range of time is.
+    /// Part of a gait cycle in the time range.
     pub cycle: GaitCycle,
-    /// Whether a constant difference of back flexion counts.
+    /// Whether a constant difference of back flexion is penalised.
     pub keep_mean_flexion: bool,
-    /// First time, s; that of the data without it.
+    /// Start time, s; default: start of the data.
     pub from: Option<f64>,
-    /// Last time, s; that of the data without it.
+    /// End time, s; default: end of the data.
     pub to: Option<f64>,
-    /// Time between rows of the result, s; without it they are those of the data.
+    /// Time between rows of the result, s; default: rows of the data.
     pub step: Option<f64>,
-    /// File for the motion.
+    /// Output file for the motion.
     pub output: Option<PathBuf>,
-    /// File for the rates of the coordinates.
+    /// Output file for the rates of the coordinates.
     pub speeds_output: Option<PathBuf>,
-    /// File for the accelerations.
+    /// Output file for the accelerations.
     pub accelerations_output: Option<PathBuf>,
 }
 
@@ -112,7 +113,7 @@ impl Default for ResidualElimination {
 }
 
 impl ResidualElimination {
-    /// Finds the motion.
+    /// Computes the motion.
     pub fn run(&self, cx: &Context) -> Result<MotionWithoutResiduals, Error> {
         let model = model::read(cx, &self.model)?;
         let path = self.motion.path();
@@ -219,14 +220,14 @@ impl ResidualElimination {
     }
 }
 
-/// A motion without residuals, and how far it is from the measured one.
+/// A motion without residuals, and its difference from the measured one.
 #[derive(Debug)]
 pub struct MotionWithoutResiduals {
     /// The motion, its rates and accelerations, and the change of each coordinate that was solved for.
     pub found: Eliminated,
     /// Residuals of the measured motion, by inverse dynamics.
     pub before: Residuals,
-    /// Residuals of the new one, by inverse dynamics of its rows: splines of degree 5 through what was integrated.
+    /// Residuals of the new motion, by inverse dynamics of its rows: quintic splines through the integrated motion.
     pub after: Residuals,
     /// Weight of the model, N.
     pub weight: f64,

@@ -1,4 +1,4 @@
-//! Scaling: a generic model made to fit a subject, its markers placed as they were seen.
+//! Scaling: fits a generic model to a subject and places its markers.
 
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Silent};
@@ -42,54 +42,54 @@ use std::path::{Path, PathBuf};
 pub struct Scaling {
     /// Generic model.
     pub model: ModelSource,
-    /// Name of the scaled model; that of the generic one if empty.
+    /// Name of the scaled model; if empty, that of the generic model.
     pub name: String,
-    /// Markers to put on the model first: an XML file with a MarkerSet.
+    /// Marker set to add to the model first: an XML file with a MarkerSet. Markers with the same name are replaced.
     pub marker_set: Option<PathBuf>,
-    /// Mass of the subject, kg; without it the masses follow from the factors.
+    /// Mass of the subject, kg; default: computed from the scale factors.
     pub mass: Option<f64>,
-    /// Height of the subject, m: the size of segments whose markers do not tell it.
+    /// Height of the subject, m: determines the size of segments without suitable markers.
     pub height: Option<f64>,
-    /// Markers of the model take the names of the static trial where these mean the same place (`RASI`, `R.ASIS`, `r.ASIS_study`), so that the
-    /// other trials of the laboratory fit the scaled model.
+    /// Whether markers of the model are renamed to the names in the static trial if these denote the same place
+    /// (`RASI`, `R.ASIS`, `r.ASIS_study`), so that the scaled model fits the other trials of the laboratory.
     pub match_names: bool,
-    /// Names of markers in the static trial and on the model, for those that are not known.
+    /// Pairs of marker names in the static trial and on the model, for names that are not recognized.
     pub map: Vec<[String; 2]>,
-    /// How bodies are scaled; the model keeps its size without it.
+    /// How bodies are scaled; default: no scaling.
     pub factors: Option<FactorSettings>,
-    /// How markers are placed; they stay where scaling puts them without it.
+    /// How markers are placed; default: markers are only scaled.
     pub placing: Option<PlacingSettings>,
-    /// Leave unscaled what OpenSim 4.6 forgets, to compare with it.
+    /// Does not scale what OpenSim 4.6 does not scale by mistake, for comparison.
     pub opensim_faults: bool,
     /// Files to write.
     pub output: ScalingOutput,
-    /// The file that asks, for messages.
+    /// File that the request was read from, for messages.
     pub asked_in: Option<PathBuf>,
 }
 
-/// Where the factors of bodies come from.
+/// Source of the scale factors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FactorSettings {
-    /// Find the sizes of all bodies from all markers first; what `order` sets wins over them.
+    /// Whether to fit the sizes of all bodies to all markers first; factors set by `order` take precedence.
     pub from_markers: bool,
-    /// What sets factors, the later over the earlier.
+    /// Sources of scale factors; later ones replace earlier ones.
     pub order: Vec<ScalingStep>,
     /// Marker pairs and the bodies they scale.
     pub measurements: Vec<MeasurementSetup>,
-    /// A file with more: a setup of the ScaleTool, or an XML file with a MeasurementSet.
+    /// File with more measurements: a setup of the ScaleTool, or an XML file with a MeasurementSet.
     pub measurement_file: Option<PathBuf>,
-    /// Factors by hand.
+    /// Manual scale factors.
     pub manual: Vec<ManualScale>,
-    /// A file with more: a ScaleSet.
+    /// File with more manual scale factors: a ScaleSet.
     pub manual_file: Option<PathBuf>,
     /// Markers of a static trial (.trc, .sto or .c3d).
     pub markers: Option<Source<Table>>,
-    /// First time of the static trial to use, s.
+    /// Start time in the static trial, s.
     pub from: Option<f64>,
-    /// Last time of the static trial to use, s.
+    /// End time in the static trial, s.
     pub to: Option<f64>,
-    /// Keep each body's share of the mass.
+    /// Whether to keep each body's fraction of the total mass.
     pub preserve_mass_distribution: bool,
 }
 
@@ -110,45 +110,46 @@ impl Default for FactorSettings {
     }
 }
 
-/// How the static pose is found in which markers are placed.
+/// How the static pose for marker placement is found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlacingSettings {
     /// Markers of a static trial (.trc, .sto or .c3d).
     pub markers: Source<Table>,
-    /// Weights; all markers weigh 1 without any.
+    /// Weights; default: 1 for all markers.
     pub tasks: Vec<IkTask>,
-    /// A file with more tasks: an IKTaskSet, or a setup file.
+    /// File with more tasks: an IKTaskSet, or a setup file.
     pub task_file: Option<PathBuf>,
-    /// Values of coordinates that tasks follow.
+    /// Values of the coordinates in tasks.
     pub coordinates: Option<Source<Table>>,
-    /// First time of the static trial to use, s.
+    /// Start time in the static trial, s.
     pub from: Option<f64>,
-    /// Last time of the static trial to use, s.
+    /// End time in the static trial, s.
     pub to: Option<f64>,
-    /// Markers that move farther during the static trial, in the unit of its file, are named.
+    /// Maximum movement of a marker during the static trial, in the unit of its file; markers that move more are
+    /// reported.
     pub max_marker_movement: Option<f64>,
 }
 
-/// Files of scaling; none without a name.
+/// Output files of scaling; files without a name are not written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScalingOutput {
-    /// The model as soon as it is scaled, before markers are placed.
+    /// Output file for the scaled model before marker placement.
     pub scaled_model: Option<PathBuf>,
-    /// The factors (XML, a ScaleSet).
+    /// Output file for the scale factors (XML, a ScaleSet).
     pub factors: Option<PathBuf>,
-    /// The model with its markers placed; the scaled one if they are not.
+    /// Output file for the model with placed markers, or the scaled model if markers are not placed.
     pub model: Option<PathBuf>,
-    /// The markers (XML, a MarkerSet).
+    /// Output file for the markers (XML, a MarkerSet).
     pub markers: Option<PathBuf>,
-    /// The static pose (.mot, all states, rad and m).
+    /// Output file for the static pose (.mot, all states, rad and m).
     pub pose: Option<PathBuf>,
 }
 
 impl Scaling {
-    /// Scaling by a static trial: bodies get the sizes that its markers tell, and the markers are placed. Marker pairs may be added to measure
-    /// bodies by.
+    /// Scaling by a static trial: body sizes are fitted to its markers, and the markers are placed. Marker pairs for
+    /// measurements can be added.
     pub fn of_static_trial(model: impl Into<ModelSource>, markers: impl Into<Source<Table>>) -> Self {
         let markers = markers.into();
         Scaling {
@@ -170,7 +171,7 @@ impl Scaling {
         self
     }
 
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &ScaleSetup) -> Result<Self, Error> {
         let at = |file: &Option<String>| file.as_ref().map(|f| beside(path, f));
         let (scaler, placer) = (s.scaler.as_ref().filter(|m| m.apply), s.placer.as_ref().filter(|p| p.apply));
@@ -417,16 +418,16 @@ impl Scaling {
     }
 }
 
-/// A model that fits a subject.
+/// A scaled model.
 #[derive(Debug)]
 pub struct ScaledModel {
-    /// What to write.
+    /// Document of the model, to be written.
     pub document: Document,
-    /// The same, built.
+    /// The model.
     pub model: Model,
-    /// Sizes of segments from all markers, if they were asked for.
+    /// Segment sizes from all markers, if requested.
     pub sizes: Option<Sizes>,
-    /// The static pose and how well it met the markers, if markers were placed.
+    /// Static pose and its marker errors, if markers were placed.
     pub placed: Option<Placed>,
     factors: Option<(String, Factors)>,
     scaled_document: Option<Document>,
@@ -443,7 +444,7 @@ impl ScaledModel {
         weights.map(task).collect()
     }
 
-    /// The factors of all bodies in the order of the generic model, if it was scaled.
+    /// Scale factors of all bodies in the order of the generic model, if it was scaled.
     pub fn factors(&self) -> Option<&Factors> {
         self.factors.as_ref().map(|(_, f)| f)
     }

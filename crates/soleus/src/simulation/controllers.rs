@@ -1,4 +1,4 @@
-//! What drives a simulation: controllers of the model, and tables and nodes they read.
+//! Controllers of a simulation, and the tables and nodes they use.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -14,8 +14,8 @@ use soleus_simulation::ModelControls;
 use soleus_simulation::system::{ControlNodes, control_labels};
 use std::path::{Path, PathBuf};
 
-/// The model's controllers, with the files they name read. Files are looked for in `folders`, in that order; `path` is the
-/// model's, for messages.
+/// The model's controllers, with their data files. Files are searched in `folders`, in order; `path` is the model file,
+/// for messages.
 pub fn controllers(
     cx: &Context,
     path: &Path,
@@ -104,8 +104,8 @@ fn add_control_set(
     Ok(())
 }
 
-/// Adds the columns of a table that are named after wanted controls, joined by `method`: 0 steps, 1 straight
-/// lines, 3 and 5 splines of that degree.
+/// Adds the columns of a table that are named after the given controls, interpolated by `method`: 0 constant, 1 linear,
+/// 3 and 5 splines of that degree.
 pub fn add_table(
     cx: &Context,
     controls: &mut ModelControls,

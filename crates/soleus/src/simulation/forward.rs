@@ -1,4 +1,4 @@
-//! What setup files of OpenSim's `ForwardTool` ask for.
+//! Simulations from setup files of OpenSim's `ForwardTool`.
 
 use super::integration::{Method, Plan};
 use super::{Job, SimulatedMotion, SimulationOutput, controllers, start, tables};
@@ -21,44 +21,44 @@ use soleus_simulation::system::{ControlNodes, Correction, control_labels, state_
 use soleus_simulation::{ModelControls, StepOptions};
 use std::path::{Path, PathBuf};
 
-/// A simulation as OpenSim's `ForwardTool` makes it: forces, controllers and measured loads are added to the model, and the state
-/// to start from is a row of a table of states.
+/// A simulation like that of OpenSim's `ForwardTool`: forces, controllers and measured loads are added to the model,
+/// and the initial state is a row of a table of states.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ForwardSimulation {
     /// The model (.osim, any version).
     pub model: ModelSource,
-    /// Whether the model's own forces are left out.
+    /// Whether the model's own forces are removed.
     pub replace_forces: bool,
     /// Files whose `ForceSet` is added to the model.
     pub force_sets: Vec<PathBuf>,
-    /// Controllers to add, as a setup file has them.
+    /// Controllers to add, as in a setup file.
     #[serde(skip)]
     pub controllers: Vec<Element>,
     /// Measured loads: a file with `ExternalLoads`.
     pub loads: Option<PathBuf>,
-    /// States over time, in rad and m: the last row that is not after the first time is the state to start from, and correction
-    /// controllers follow them. The model's default state without it.
+    /// States over time, in rad and m: the last row at or before the start time is the initial state, and correction
+    /// controllers track them; default: the model's default state.
     pub states: Option<Source<Table>>,
-    /// First time, s.
+    /// Start time, s.
     pub from: f64,
-    /// Last time, s.
+    /// End time, s.
     pub to: f64,
-    /// Whether fibers of muscles are put in equilibrium with their tendons first.
+    /// Whether to equilibrate muscle fibers with their tendons first.
     pub equilibrate: bool,
-    /// Error allowed per step, as OpenSim's integrators mean it.
+    /// Accuracy of the integrator (error per step), as defined in OpenSim.
     pub accuracy: f64,
-    /// Shortest step, s: it is taken however large its error, as in OpenSim.
+    /// Minimum step, s; accepted regardless of its error, as in OpenSim.
     pub minimum_step: f64,
-    /// Longest step, s.
+    /// Maximum step, s.
     pub maximum_step: f64,
-    /// What to tell about the motion.
+    /// Analyses of the motion.
     pub analyses: Vec<AnalysisSetup>,
     /// Files to write.
     pub output: SimulationOutput,
-    /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    /// Whether to reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// The setup file that asks, for messages; files that analyses name are taken from its folder.
+    /// Setup file that the request was read from, for messages; file names in analyses are relative to its folder.
     pub asked_in: Option<PathBuf>,
 }
 
@@ -86,7 +86,7 @@ impl Default for ForwardSimulation {
 }
 
 impl ForwardSimulation {
-    /// The request of a setup file.
+    /// Creates the request from a setup file.
     pub fn from_setup(path: &Path, s: &ForwardSetup) -> Result<Self, Error> {
         let tool = &s.tool;
         Ok(ForwardSimulation {
@@ -112,7 +112,8 @@ impl ForwardSimulation {
         })
     }
 
-    /// Simulates. A simulation that could not go on, or was cancelled, keeps what it has, and its verdict says why it ended.
+    /// Runs the simulation. If it cannot continue or is cancelled, the results so far are kept and the verdict gives
+    /// the reason.
     pub fn run(&self, cx: &Context) -> Result<SimulatedMotion, Error> {
         let path = self.path();
         let model = self.model(cx)?;

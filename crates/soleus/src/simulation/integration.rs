@@ -1,4 +1,4 @@
-//! One simulation, whatever asked for it: integrating, recording, telling how far it is.
+//! Integration, recording and progress of simulations.
 
 use crate::context::{Context, Progress};
 use crate::error::Error;
@@ -18,11 +18,11 @@ use std::path::Path;
 /// So many numbers are recorded at most: 0.8 GB, and a few times that while tables and their text are made of them.
 const MOST_NUMBERS: usize = 100_000_000;
 
-/// Integrators by name.
+/// Integrators.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Runge–Kutta–Merson 4(3), steps controlled as in OpenSim.
+    /// Runge–Kutta–Merson 4(3), with the step size control of OpenSim.
     #[default]
     Rkm,
     /// Dormand–Prince 5(4).
@@ -47,25 +47,25 @@ impl Method {
     }
 }
 
-/// How to integrate.
+/// Settings of the integration.
 pub struct Plan {
     /// The integrator.
     pub method: Method,
-    /// Limits of methods that control their step.
+    /// Options of methods with variable step.
     pub options: StepOptions,
-    /// Step of methods with a fixed one, s.
+    /// Step of fixed-step methods, s.
     pub step: f64,
-    /// Last time, s.
+    /// End time, s.
     pub t_end: f64,
-    /// Time between rows, s; without it a row for every step.
+    /// Time between rows, s; default: one row per step.
     pub interval: Option<f64>,
-    /// Time it may take, s of the clock.
+    /// Maximum wall-clock time, s.
     pub deadline: Option<f64>,
 }
 
 impl Plan {
-    /// Refuses numbers that are none, a deadline without a clock, and more rows of `dim` numbers than memory holds. `path` is
-    /// the file that asks.
+    /// Refuses numbers that are not finite, a deadline without a clock, and results (`dim` numbers per row) that do not
+    /// fit into memory. `path` is the file that the request was read from.
     pub fn check(&self, cx: &Context, path: &Path, t0: f64, dim: usize) -> Result<(), Error> {
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         let positive = |x: f64| x > 0.0 && x.is_finite();
@@ -133,7 +133,7 @@ enum Interruption {
     Cancelled,
 }
 
-/// What came of it.
+/// Result of a simulation.
 pub struct Motion {
     /// Rows of x = [q, u, z].
     pub rows: Trajectory,
@@ -247,22 +247,22 @@ impl Motion {
         self.outcome.statistics
     }
 
-    /// Time that was reached, s.
+    /// Time reached, s.
     pub fn end_time(&self) -> f64 {
         self.outcome.time
     }
 
-    /// Time that it took, s of the clock, where there is one.
+    /// Wall-clock time, s, if a clock is available.
     pub fn seconds(&self) -> Option<f64> {
         self.wall
     }
 
-    /// Whether the caller asked to stop.
+    /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.interruption == Some(Interruption::Cancelled)
     }
 
-    /// Tells how much work it was. `path` is the file that asked.
+    /// Reports the statistics. `path` is the file that the request was read from.
     pub fn tell(&self, cx: &Context, path: &Path) {
         let (s, simulated) = (&self.outcome.statistics, self.outcome.time - self.t0);
         let mut line = format!(
@@ -291,7 +291,7 @@ impl Motion {
         }
     }
 
-    /// An error when the end was not reached. `saved` is where the rows will be.
+    /// An error if the end time was not reached. `saved` is the file with the rows.
     pub fn verdict(&self, model: &Model, system: &System, saved: Option<&Path>) -> Result<(), Error> {
         let time = self.outcome.time;
         let (mut message, blame) = match (&self.outcome.end, self.interruption) {

@@ -1,7 +1,7 @@
-//! Forward simulation: what a model does, given its controls.
+//! Forward simulation of a model with given controls.
 //!
-//! [`Simulation`] starts from the model's default state or a row of a table; [`ForwardSimulation`] is what a setup file of OpenSim's
-//! `ForwardTool` asks for. Both end in the same run.
+//! [`Simulation`] starts from the model's default state or a row of a table; [`ForwardSimulation`] corresponds to a
+//! setup file of OpenSim's `ForwardTool`.
 //!
 //! ```no_run
 //! use soleus::{Context, Disk, Outcome, Simulation};
@@ -45,46 +45,46 @@ use soleus_simulation::system::control_labels;
 use soleus_simulation::{ModelControls, Statistics, StepOptions, Trajectory};
 use std::path::{Path, PathBuf};
 
-/// A simulation from the model's default state, its muscles in equilibrium, or from a given one.
+/// Simulates a model from its default state with muscles in equilibrium, or from a given state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Simulation {
     /// The model (.osim, any version).
     pub model: ModelSource,
-    /// Excitation of every muscle, added to what the model's controllers ask for.
+    /// Excitation of all muscles, added to the output of the model's controllers.
     pub excitation: Option<f64>,
     /// Controls over time; columns are named after actuators, by path or name.
     pub controls: Option<Source<Table>>,
-    /// State to start from: the first row of a table with labels such as `/jointset/knee/angle/value`, in rad and m.
+    /// Initial state: the first row of a table with labels such as `/jointset/knee/angle/value`, in rad and m.
     pub initial: Option<Source<Table>>,
-    /// Time to simulate, s.
+    /// Duration of the simulation, s.
     pub duration: f64,
     /// Integrator.
     pub method: Method,
-    /// Error allowed per step, as OpenSim's integrators mean it.
+    /// Accuracy of the integrator (error per step), as defined in OpenSim.
     pub accuracy: f64,
-    /// Step of the methods with a fixed step, s.
+    /// Step of fixed-step methods, s.
     pub step: f64,
-    /// Time between rows, s; without it a row for every step.
+    /// Time between rows, s; default: one row per step.
     pub interval: Option<f64>,
-    /// Time the simulation may take, s of the clock; what was reached by then is kept.
+    /// Maximum wall-clock time, s; the results up to then are kept.
     pub deadline: Option<f64>,
-    /// More tables: kinematics, bodies, forces, actuators, muscles, joint-reactions, probes, or outputs of components such as
-    /// `/forceset/soleus|tendon_force`.
+    /// Additional tables: kinematics, bodies, forces, actuators, muscles, joint-reactions, probes, or outputs of
+    /// components such as `/forceset/soleus|tendon_force`.
     pub outputs: Vec<String>,
     /// Files to write.
     pub output: SimulationOutput,
-    /// Whether to reproduce the faults of OpenSim 4.6 that Soleus mends, to compare numbers with it.
+    /// Whether to reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
 }
 
-/// Files of a simulation.
+/// Output files of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SimulationOutput {
-    /// Folder for the tables; none are written without it.
+    /// Folder for the tables; default: no tables are written.
     pub folder: Option<PathBuf>,
-    /// What their names begin with; the name of the model's file without it.
+    /// Prefix of the file names; default: name of the model file.
     pub name: Option<String>,
 }
 
@@ -109,7 +109,8 @@ impl Default for Simulation {
 }
 
 impl Simulation {
-    /// Simulates. A simulation that could not go on, or was cancelled, keeps what it has, and its verdict says why it ended.
+    /// Runs the simulation. If it cannot continue or is cancelled, the results so far are kept and the verdict gives
+    /// the reason.
     pub fn run(&self, cx: &Context) -> Result<SimulatedMotion, Error> {
         let path = self.model.path();
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
@@ -257,20 +258,20 @@ impl Job<'_> {
     }
 }
 
-/// What came of a simulation.
+/// Result of a simulation.
 #[derive(Debug)]
 pub struct SimulatedMotion {
     /// States over time, in rad and m, with the labels of OpenSim's tables.
     pub states: Table,
-    /// Controls over time; none if the model has no actuators.
+    /// Controls over time; `None` if the model has no actuators.
     pub controls: Option<Table>,
-    /// Tables of the analyses that were asked for.
+    /// Tables of the requested analyses.
     pub tables: Vec<AnalysisTable>,
     /// Work done.
     pub statistics: Statistics,
-    /// Time that was reached, s.
+    /// Time reached, s.
     pub end_time: f64,
-    /// Time that it took, s of the clock, where there is one.
+    /// Wall-clock time, s, if a clock is available.
     pub seconds: Option<f64>,
     states_in_degrees: Option<Table>,
     folder: Option<PathBuf>,

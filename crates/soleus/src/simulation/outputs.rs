@@ -1,12 +1,12 @@
-//! What a simulation may be asked for besides states and controls.
+//! Outputs of a simulation in addition to states and controls.
 
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 
-/// What is known, as a hint.
+/// List of the known outputs, as a hint.
 pub const KNOWN: &str = "choose from kinematics, bodies, forces, actuators, muscles, joint-reactions and probes, or outputs of components, \
     such as /forceset/soleus|tendon_force";
 
-/// The analyses that a list of words and paths of outputs stands for; the word or path that is not known.
+/// The analyses for a list of names and output paths; the unknown name or path as an error.
 pub fn analyses(wanted: &[String]) -> Result<Vec<AnalysisSetup>, String> {
     let all = || vec!["all".to_string()];
     let (mut list, mut paths) = (Vec::new(), Vec::new());

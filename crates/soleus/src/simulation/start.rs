@@ -1,4 +1,4 @@
-//! The state a simulation starts from.
+//! Initial state of a simulation.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -22,8 +22,8 @@ pub fn read_states(cx: &Context, source: &Source<Table>) -> Result<Table, Error>
     Ok(table)
 }
 
-/// Puts a row of a table into a state; warns about states that the table does not have, which stay as they are, and about
-/// columns that are not states. `path` is the table's.
+/// Sets a state from a row of a table; warns about states that are not in the table, which keep their values, and about
+/// columns that are not states. `path` is the table file.
 pub fn set_from_row(
     cx: &Context,
     (model, system): (&Model, &System),
@@ -59,7 +59,7 @@ pub fn set_from_row(
     }
 }
 
-/// Moves a state onto the constraints of the model, if it has any.
+/// Assembles a state: projects it onto the constraints of the model, if any.
 pub fn assemble(
     path: &Path,
     (model, system): (&Model, &System),
@@ -74,7 +74,7 @@ pub fn assemble(
         .map_err(|e| Error::content(path, 0, "", e.to_string(), "start from another state: --initial"))
 }
 
-/// Puts fibers in equilibrium with their tendons; warns where there is none.
+/// Equilibrates fibers with their tendons; warns if there is no equilibrium.
 pub fn equilibrate(
     cx: &Context,
     path: &Path,

@@ -1,4 +1,5 @@
-//! Many simulations of one model side by side, each with its own state and controls and, where asked for, its own numbers of the model.
+//! Many parallel simulations of one model, each with its own state and controls and, optionally, its own parameter
+//! values.
 
 use super::{Evaluator, Pool};
 use crate::error::{Error, nearest_hint};
@@ -18,22 +19,23 @@ use soleus_simulation::{
 };
 use std::sync::{Arc, OnceLock};
 
-/// How a batch steps.
+/// Integrators of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchMethod {
-    /// First-order Rosenbrock: linearly implicit, stable with stretching tendons and stiff contacts at steps of milliseconds.
+    /// First-order Rosenbrock: linearly implicit, stable with compliant tendons and stiff contacts at steps of
+    /// milliseconds.
     #[default]
     Rosenbrock,
-    /// Semi-explicit Euler: the cheapest, for models that are not stiff.
+    /// Semi-explicit Euler: the fastest, for models that are not stiff.
     SemiExplicitEuler,
-    /// Runge–Kutta–Merson 4(3) with as many steps as its accuracy takes, as in OpenSim.
+    /// Runge–Kutta–Merson 4(3) with variable step by accuracy, as in OpenSim.
     Rkm,
 }
 
 /// States and controls of all copies, row by row.
 pub struct Copies<'a> {
-    /// Time of each, s.
+    /// Time of each copy, s.
     pub time: &'a mut [f64],
     /// Coordinates.
     pub q: &'a mut [f64],
@@ -41,7 +43,7 @@ pub struct Copies<'a> {
     pub u: &'a mut [f64],
     /// States of forces.
     pub z: &'a mut [f64],
-    /// Controls, held over the step.
+    /// Controls, constant over the step.
     pub e: &'a [f64],
 }
 
@@ -111,7 +113,7 @@ impl Number {
     }
 }
 
-/// Many simulations of one model.
+/// Many parallel simulations of one model.
 pub struct Batch {
     evaluator: Arc<Evaluator>,
     document: Arc<Document>,
@@ -126,17 +128,17 @@ pub struct Batch {
     order: OnceLock<SparseLu<f64>>,
 }
 
-/// A copy that could not go on, and why.
+/// A copy that could not continue, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// Which.
+    /// Index of the copy.
     pub copy: usize,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
 impl Batch {
-    /// `count` copies. The document is the one that the model was built of.
+    /// `count` copies. `document` is the document of the model.
     pub fn new(
         evaluator: Arc<Evaluator>,
         document: Arc<Document>,
@@ -158,7 +160,7 @@ impl Batch {
         }
     }
 
-    /// How many copies there are.
+    /// Number of copies.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -168,8 +170,8 @@ impl Batch {
         &self.evaluator
     }
 
-    /// Lets a number of the model differ from copy to copy: `/forceset/soleus/max_isometric_force`. Returns its number among those
-    /// that do, and the value that the model has.
+    /// Declares a model parameter that differs between copies: `/forceset/soleus/max_isometric_force`. Returns its
+    /// index among these parameters and its value in the model.
     pub fn vary(&mut self, path: &str) -> Result<(usize, f64), Error> {
         let (number, value) = Number::find(&self.evaluator, &self.document, path)?;
         if let Some(i) = self.varied.iter().position(|v| v.path == path) {
@@ -179,7 +181,8 @@ impl Batch {
         Ok((self.varied.len() - 1, value))
     }
 
-    /// Compiles the copies whose numbers changed; `values` are those of [`vary`](Self::vary), in its order. Returns how many those were.
+    /// Compiles the copies whose parameters changed; `values` are those declared by [`vary`](Self::vary), in order.
+    /// Returns their number.
     pub fn update(&mut self, values: &[&[f64]], threads: usize) -> Result<usize, Error> {
         let is_changed = |i: &usize| {
             self.varied.iter().zip(values).any(|(v, new)| v.compiled[*i].to_bits() != new[*i].to_bits())
@@ -259,7 +262,7 @@ impl Batch {
         Ok(system)
     }
 
-    /// How it steps.
+    /// The integrator.
     pub fn method(&self) -> BatchMethod {
         self.method
     }
@@ -278,7 +281,7 @@ impl Batch {
         self.order.get()
     }
 
-    /// Takes every copy `dt` further, in `steps` steps. A copy that cannot go on keeps its last good state.
+    /// Advances all copies by `dt` in `steps` steps. A copy that cannot continue keeps its last valid state.
     pub fn step(&self, copies: Copies, dt: f64, steps: usize, threads: usize) -> Result<Vec<Failure>, Error> {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
             return Err(self
@@ -352,7 +355,7 @@ impl Batch {
         failures
     }
 
-    /// The state that a copy starts in: the default state of the model, its muscles in equilibrium at controls `e`.
+    /// Initial state of a copy: the default state of the model with muscles in equilibrium at controls `e`.
     pub fn start(&self, e: &[f64]) -> State<f64> {
         let s = &*self.evaluator.system;
         let mut x = s.default_state.clone();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 type D = Dual<f64, LANES>;
 
-/// The derivatives of a model at many states: of its implicit equations, sparse, and of its motion, dense.
+/// Derivatives of a model at many states: of its implicit equations (sparse) and of its motion (dense).
 pub struct Derivatives {
     evaluator: Arc<Evaluator>,
     implicit: ImplicitSystem<'static>,
@@ -34,8 +34,8 @@ pub(super) struct DualRoom {
     controls: Vec<D>,
 }
 
-/// The implicit equations f(x, ẋ, e, λ) = 0 and their Jacobians at many states, state by state. Where the entries are says
-/// [`Derivatives::pattern`].
+/// The implicit equations f(x, ẋ, e, λ) = 0 and their Jacobians at many states, state by state.
+/// [`Derivatives::pattern`] gives the sparsity pattern.
 #[derive(Clone, Debug, Default)]
 pub struct JacobianValues {
     /// f.
@@ -51,14 +51,14 @@ pub struct JacobianValues {
 }
 
 impl Derivatives {
-    /// Finds where the Jacobians have entries.
+    /// Determines the sparsity pattern of the Jacobians.
     pub fn new(evaluator: Arc<Evaluator>) -> Self {
         let implicit = ImplicitSystem::new(SystemRef::Shared(evaluator.system.clone()));
         let pattern = implicit.jacobian();
         Derivatives { evaluator, implicit, pattern, rooms: Pool::default(), dual_rooms: Pool::default() }
     }
 
-    /// Where the Jacobians ∂f/∂x, ∂f/∂ẋ, ∂f/∂e and ∂f/∂λ have entries; their values mean nothing.
+    /// Sparsity patterns of the Jacobians ∂f/∂x, ∂f/∂ẋ, ∂f/∂e and ∂f/∂λ; the values have no meaning.
     pub fn pattern(&self) -> [&SparseMatrix; 4] {
         let p = &self.pattern;
         [&p.dx, &p.dxdot, &p.du, &p.dlambda]
@@ -77,7 +77,7 @@ impl Derivatives {
         of("value").chain(of("speed")).chain(l.states.iter().cloned()).collect()
     }
 
-    /// Residuals and Jacobians at all states. Rates ẋ and multipliers that are not given are those of the motion.
+    /// Residuals and Jacobians at all states. Rates ẋ and multipliers that are not given are computed from the motion.
     pub fn jacobians(
         &self,
         states: &States,
@@ -181,7 +181,8 @@ impl Derivatives {
         troubles
     }
 
-    /// The motion ẋ = f(x, e) linearised: A = ∂f/∂x and B = ∂f/∂e at all states, dense, row by row. Exact, by dual numbers.
+    /// Linearizes the motion ẋ = f(x, e): A = ∂f/∂x and B = ∂f/∂e at all states, dense, row by row. Exact, by dual
+    /// numbers.
     pub fn linearize(&self, states: &States, threads: usize) -> Result<([Vec<f64>; 3], Troubles), Error> {
         let count = self.evaluator.count(states)?;
         let system = &*self.evaluator.system;

@@ -1,4 +1,4 @@
-//! Many simulations of one model on a CUDA device, which is looked for at run time.
+//! Many parallel simulations of one model on a CUDA device, which is detected at run time.
 
 use super::Evaluator;
 use super::lanes::{refused, start};
@@ -9,7 +9,7 @@ use soleus_batch::{BatchError, DevicePrograms, Evaluation, Layout, Step};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Many simulations of one model on a device. Their numbers stay there, and others share them by address.
+/// Many parallel simulations of one model on a device. Their data stay on the device and can be shared by address.
 pub struct DeviceBatch {
     evaluator: Arc<Evaluator>,
     batch: soleus_batch::DeviceBatch,
@@ -34,7 +34,8 @@ impl KernelStore for Folder<'_> {
 }
 
 impl DeviceBatch {
-    /// `count` copies at their start. The compiler NVRTC is looked for under these names; kernels are kept in a folder.
+    /// `count` copies at their initial state. The compiler NVRTC is searched under these names; kernels are cached in a
+    /// folder.
     pub fn new(
         evaluator: Arc<Evaluator>,
         count: usize,
@@ -70,17 +71,17 @@ impl DeviceBatch {
         Err(failed(&evaluator, &last.unwrap_or(none)))
     }
 
-    /// Which rows coordinates, speeds, states of forces, controls and time are.
+    /// Rows of coordinates, speeds, states of forces, controls and time.
     pub fn layout(&self) -> &Layout {
         self.batch.layout()
     }
 
-    /// How many copies there are.
+    /// Number of copies.
     pub fn count(&self) -> usize {
         self.batch.copies()
     }
 
-    /// Whether numbers have 32 bits.
+    /// Whether numbers are 32-bit.
     pub fn is_single(&self) -> bool {
         self.batch.is_single()
     }
@@ -90,7 +91,7 @@ impl DeviceBatch {
         self.batch.address(row)
     }
 
-    /// Takes every copy `dt` further, in `steps` steps. They are on their way when this returns.
+    /// Advances all copies by `dt` in `steps` steps, asynchronously.
     pub fn step(&mut self, dt: f64, steps: usize) -> Result<(), Error> {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
             let message = format!("a step of {dt} s in {steps} parts is not valid");
@@ -102,12 +103,12 @@ impl DeviceBatch {
         Ok(())
     }
 
-    /// Waits until all is done.
+    /// Waits until all steps are done.
     pub fn wait(&self) -> Result<(), Error> {
         self.batch.wait().map_err(|e| failed(&self.evaluator, &e))
     }
 
-    /// Puts all copies back to the start.
+    /// Resets all copies to their initial state.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.batch.restart(&self.start).map_err(|e| failed(&self.evaluator, &e))
     }

@@ -1,4 +1,4 @@
-//! Gradients of a step of a batch: exact, backwards through the same steps.
+//! Exact gradients of a step of a batch, by reverse differentiation of the same steps.
 //!
 //! A step of [`Rosenbrock`](BatchMethod::Rosenbrock) solves, with J = ∂f/∂x + ∂f/∂ẋ / h,
 //!
@@ -9,8 +9,8 @@
 //!
 //!   (w, 0, 0) − (∂φ/∂x, 0, ∂φ/∂e) + ∇²φ p                                                       (2)
 //!
-//! at time t; where forces depend on time, ∇φ(t + h) − ∇φ(t) is taken off too. The first ẋ is the motion's own, which
-//! [`Derivatives::linearize`](super::Derivatives::linearize) differentiates.
+//! at time t; where forces depend on time, ∇φ(t + h) − ∇φ(t) is subtracted as well. The first ẋ is the motion's own,
+//! which [`Derivatives::linearize`](super::Derivatives::linearize) differentiates.
 
 use super::batch::{Method, Stepper, split};
 use super::derivatives::DualRoom;
@@ -27,10 +27,10 @@ use soleus_simulation::Stop;
 use soleus_simulation::linear::{LinearSolver, Pattern, SparseLu};
 use std::sync::Arc;
 
-/// States and controls of all copies, which stay as they are, row by row.
+/// States and controls of all copies, read only, row by row.
 #[derive(Clone, Copy)]
 pub struct At<'a> {
-    /// Time of each, s.
+    /// Time of each copy, s.
     pub time: &'a [f64],
     /// Coordinates.
     pub q: &'a [f64],
@@ -38,18 +38,18 @@ pub struct At<'a> {
     pub u: &'a [f64],
     /// States of forces.
     pub z: &'a [f64],
-    /// Controls, held over the step.
+    /// Controls, constant over the step.
     pub e: &'a [f64],
 }
 
-/// How weighted sums of the states after a step change: for each copy and each of its sums a row.
+/// Gradients of weighted sums of the states after a step: one row for each copy and each of its sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepGradients {
-    /// By the states x = (q, u, z) before the step.
+    /// With respect to the states x = (q, u, z) before the step.
     pub x: Vec<f64>,
-    /// By the controls.
+    /// With respect to the controls.
     pub e: Vec<f64>,
-    /// Copies that could not step, and why; their rows are NaN.
+    /// Copies that could not step, and the reasons; their rows are NaN.
     pub failures: Vec<super::batch::Failure>,
 }
 
@@ -74,8 +74,9 @@ struct Backward {
 }
 
 impl Batch {
-    /// The gradients of weighted sums of the states that [`step`](Batch::step) would reach from here. `weights` has for each copy `sums` rows of
-    /// weights of x⁺ = (q, u, z); with rows of the unit matrix the gradients are the Jacobians of the step.
+    /// Gradients of weighted sums of the states after a [`step`](Batch::step) from here. `weights` has `sums` rows for
+    /// each copy, with weights of x⁺ = (q, u, z); with rows of the identity matrix the gradients are the Jacobians of
+    /// the step.
     pub fn gradients(
         &self,
         at: At,

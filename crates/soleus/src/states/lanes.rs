@@ -1,4 +1,5 @@
-//! Many simulations of one model on the lanes of this CPU: code that is written for the model at run time, and compared with the engine.
+//! Many parallel simulations of one model on the SIMD lanes of the CPU: code is generated for the model at run time and
+//! verified against the engine.
 
 use super::batch::{Failure, Number};
 use super::{Evaluator, StepGradients};
@@ -11,10 +12,11 @@ use soleus_model::force::ForceKind;
 use soleus_model::{Diagnostics, Document, Model};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many numbers of the model may differ from copy to copy.
+/// Maximum number of model parameters that may differ between copies.
 pub const MOST_VARIED: usize = 64;
 
-/// Many simulations of one model. Their states are the caller's: rows of numbers, each with one number for every copy; see [`layout`](Self::layout).
+/// Many parallel simulations of one model. The caller owns their states: rows with one number per copy; see
+/// [`layout`](Self::layout).
 pub struct LanesBatch {
     evaluator: Arc<Evaluator>,
     document: Arc<Document>,
@@ -28,7 +30,7 @@ pub struct LanesBatch {
 }
 
 impl LanesBatch {
-    /// `count` copies. The document is the one that the model was built of.
+    /// `count` copies. `document` is the document of the model.
     pub fn new(
         evaluator: Arc<Evaluator>,
         document: Arc<Document>,
@@ -48,7 +50,7 @@ impl LanesBatch {
         })
     }
 
-    /// How many copies there are.
+    /// Number of copies.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -58,23 +60,24 @@ impl LanesBatch {
         &self.evaluator
     }
 
-    /// How copies are computed, in words: `AVX-512, 8 lanes of f64`.
+    /// Description of the instruction set: `AVX-512, 8 lanes of f64`.
     pub fn backend(&self) -> &'static str {
         self.programs.backend()
     }
 
-    /// Which rows coordinates, speeds, states of forces, controls and time are.
+    /// Rows of coordinates, speeds, states of forces, controls and time.
     pub fn layout(&self) -> &Layout {
         self.programs.layout()
     }
 
-    /// How many rows the caller has to have room for: those that are named in [`layout`](Self::layout), and some that this uses.
+    /// Number of rows that the caller must allocate: those named in [`layout`](Self::layout), and some for internal
+    /// use.
     pub fn rows(&self) -> usize {
         self.layout().time + 1 + MOST_VARIED + 1
     }
 
-    /// Lets a number of the model differ from copy to copy, as [`Batch::vary`](super::Batch::vary) does. The model is recorded anew before the next
-    /// step.
+    /// Declares a model parameter that differs between copies, as [`Batch::vary`](super::Batch::vary). The model is
+    /// recorded again before the next step.
     pub fn vary(&mut self, path: &str) -> Result<(usize, f64), Error> {
         if let Some(i) = self.varied.iter().position(|v| v.0 == path) {
             return Ok((i, self.varied[i].2));
@@ -155,8 +158,8 @@ impl LanesBatch {
         Ok(())
     }
 
-    /// Takes every copy `dt` further, in `steps` steps; `values` are those of [`vary`](Self::vary), in its order. A copy that cannot go on keeps its last
-    /// good state.
+    /// Advances all copies by `dt` in `steps` steps; `values` are those declared by [`vary`](Self::vary), in order. A
+    /// copy that cannot continue keeps its last valid state.
     pub fn step(
         &mut self,
         x: &mut [f64],
@@ -175,7 +178,7 @@ impl LanesBatch {
         Ok(failures.map(|(copy, _)| Failure { copy, why: why.to_string() }).collect())
     }
 
-    /// Accelerations, then rates of the states of forces: a row of all copies for each.
+    /// Accelerations, then rates of the states of forces: one row of all copies for each.
     pub fn evaluate(&mut self, x: &mut [f64], values: &[&[f64]]) -> Result<Vec<f64>, Error> {
         self.checked(x.len(), 1.0, 1)?;
         self.refresh()?;
@@ -186,8 +189,8 @@ impl LanesBatch {
         Ok(y)
     }
 
-    /// How weighted sums of the states after a step would change, as [`Batch::gradients`](super::Batch::gradients) tells: exact, backwards through the
-    /// same steps.
+    /// Exact gradients of weighted sums of the states after a step, as [`Batch::gradients`](super::Batch::gradients),
+    /// by reverse differentiation of the same steps.
     pub fn gradients(
         &mut self,
         x: &mut [f64],
@@ -245,7 +248,8 @@ impl LanesBatch {
         Ok(found)
     }
 
-    /// The numbers that a copy starts with, by row: the default state of the model, its muscles in equilibrium, controls and time zero.
+    /// Initial values of a copy, by row: the default state of the model with muscles in equilibrium, controls and time
+    /// zero.
     pub fn start(&self) -> Vec<f64> {
         start(&self.evaluator.system, self.layout())
     }
@@ -271,7 +275,7 @@ pub(super) fn refused(evaluator: &Evaluator, e: &BatchError) -> Error {
     Error::content(evaluator.source(), line, component, e.to_string(), hint)
 }
 
-/// How the programs step, by the name of the method.
+/// The step of the generated programs for a method.
 pub fn step_of(method: super::BatchMethod) -> Option<Step> {
     match method {
         super::BatchMethod::Rosenbrock => Some(Step::LinearlyImplicit),

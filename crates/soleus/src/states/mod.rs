@@ -1,7 +1,8 @@
 //! Many states of a model at once: arrays in, arrays out, on any number of threads.
 //!
-//! An [`Evaluator`] holds a compiled model and the memory that computing needs, so that one state costs what its equations cost, and
-//! thousands are shared by the threads. Rows of arrays are states; columns are in the order of [`Evaluator::layout`].
+//! An [`Evaluator`] contains a compiled model and the memory for its evaluation, so that evaluating a state has no
+//! overhead, and many states are distributed over the threads. Rows of arrays are states; columns are in the order of
+//! [`Evaluator::layout`].
 //!
 //! ```
 //! use soleus::states::{Evaluator, Rows, States};
@@ -46,7 +47,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Numbers of many states: one row for each of them, or one row for all.
+/// Values for many states: one row per state, or one row for all.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
     values: &'a [f64],
@@ -59,12 +60,12 @@ impl<'a> Rows<'a> {
         Rows { values, count: None }
     }
 
-    /// A row for each of `count` states, one after the other.
+    /// One row for each of `count` states.
     pub fn each(values: &'a [f64], count: usize) -> Self {
         Rows { values, count: Some(count) }
     }
 
-    /// How many rows there are; `None` if one serves all states.
+    /// Number of rows; `None` if one row is used for all states.
     pub fn count(&self) -> Option<usize> {
         self.count
     }
@@ -77,7 +78,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Many states. What is not given is as in the default state of the model; controls are zero then.
+/// Many states. Values that are not given are those of the model's default state; the default for controls is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct States<'a> {
     /// Times, s.
@@ -88,11 +89,11 @@ pub struct States<'a> {
     pub u: Option<Rows<'a>>,
     /// States of forces: activations, fiber lengths, …
     pub z: Option<Rows<'a>>,
-    /// Controls: excitations of muscles among them.
+    /// Controls, including muscle excitations.
     pub e: Option<Rows<'a>>,
-    /// Accelerations, for what asks for the forces behind them.
+    /// Accelerations, for quantities of inverse dynamics.
     pub udot: Option<Rows<'a>>,
-    /// Whether the fibers of muscles are put in equilibrium with their tendons first.
+    /// Whether to equilibrate muscle fibers with their tendons first.
     pub equilibrate: bool,
 }
 
@@ -109,12 +110,12 @@ impl States<'_> {
     }
 }
 
-/// What went less than well.
+/// Numbers of states with problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Troubles {
-    /// States whose accelerations are undetermined; they are NaN.
+    /// States with undetermined accelerations, which are NaN.
     pub undetermined: usize,
-    /// Muscles that found no equilibrium and kept their state, all states together.
+    /// Muscles without equilibrium, which kept their state; total over all states.
     pub not_in_equilibrium: usize,
 }
 
@@ -125,30 +126,30 @@ impl Troubles {
     }
 }
 
-/// Names of what the columns of arrays are.
+/// Names of the columns of arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// Paths of the coordinates of `q` and `u`: `/jointset/knee/knee_angle`.
+    /// Paths of the coordinates in `q` and `u`: `/jointset/knee/knee_angle`.
     pub coordinates: Vec<String>,
-    /// Paths of the states of forces, `z`: `/forceset/soleus/activation`.
+    /// Paths of the states of forces in `z`: `/forceset/soleus/activation`.
     pub states: Vec<String>,
-    /// Paths of the actuators of the controls, `e`.
+    /// Paths of the actuators of the controls in `e`.
     pub controls: Vec<String>,
     /// Paths of the bodies.
     pub bodies: Vec<String>,
     /// Paths of the muscles.
     pub muscles: Vec<String>,
-    /// Paths of everything that acts along a path: muscles, springs, ligaments.
+    /// Paths of all forces that act along a path: muscles, springs, ligaments.
     pub paths: Vec<String>,
     /// Names of the markers.
     pub markers: Vec<String>,
 }
 
-/// A compiled model that computes quantities of many states. Shared by all threads.
+/// A compiled model that evaluates quantities at many states. Shared by all threads.
 pub struct Evaluator {
     /// The model.
     pub model: Arc<Model>,
-    /// The same, compiled.
+    /// The compiled model.
     pub system: Arc<System>,
     layout: Layout,
     /// Forces that are muscles, and forces with a path, as positions in the model.
@@ -180,7 +181,7 @@ impl Evaluator {
         })
     }
 
-    /// Of a model and its system.
+    /// From a model and its system.
     pub fn new(model: Arc<Model>, system: Arc<System>) -> Self {
         let forces = || model.forces.iter().zip(&system.forces).enumerate();
         let of = |wanted: &dyn Fn(&soleus_dynamics::system::SystemForce) -> bool| {
@@ -202,7 +203,7 @@ impl Evaluator {
         Evaluator { layout, muscles, paths, rooms: Pool::default(), source, model, system }
     }
 
-    /// What the columns of arrays are.
+    /// Names of the columns of arrays.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -222,7 +223,7 @@ impl Evaluator {
         &self.paths
     }
 
-    /// Position of a coordinate in `q` and `u`, by name or path.
+    /// Index of a coordinate in `q` and `u`, by name or path.
     pub fn coordinate(&self, name: &str) -> Result<usize, Error> {
         let known = || self.layout.coordinates.iter().map(String::as_str);
         self.model
@@ -252,7 +253,7 @@ impl Evaluator {
         }
     }
 
-    /// How many states there are: the rows of what has a row for each; 1 if nothing has.
+    /// Number of states: the number of rows of values given per state; 1 if there are none.
     pub fn count(&self, states: &States) -> Result<usize, Error> {
         let mut count = None;
         for (name, rows) in states.parts() {
@@ -279,7 +280,8 @@ impl Evaluator {
         Ok(count.map_or(1, |c| c.1))
     }
 
-    /// Computes quantities of all states, each into its own slice, state by state. Results are the same on any number of threads.
+    /// Evaluates quantities at all states, each into its own slice, state by state. Results do not depend on the number
+    /// of threads.
     pub fn evaluate(
         &self,
         states: &States,

@@ -1,4 +1,4 @@
-//! What can be asked of a state, by name.
+//! Quantities of a state, by name.
 
 use super::Evaluator;
 use crate::error::{Error, nearest_hint};
@@ -10,12 +10,12 @@ use soleus_math::{SpatialVec, Vec3};
 use soleus_tools::analysis::mass_center_motion;
 use std::fmt;
 
-/// How far a state has to be computed.
+/// Stages of evaluation of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Poses and velocities of bodies.
     Kinematics,
-    /// Lengths and speeds of paths, and how constraints couple coordinates.
+    /// Lengths and speeds of paths, and coupling of coordinates by constraints.
     Paths,
     /// Accelerations and rates of all states.
     Motion,
@@ -54,10 +54,10 @@ impl Stage {
     }
 }
 
-/// What can be asked of a state.
+/// Quantities of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
-    /// A part of the state itself, which equilibrium may have changed.
+    /// A part of the state itself, after equilibration.
     State(Part),
     /// Rates of the coordinates.
     CoordinateRates,
@@ -67,31 +67,31 @@ pub enum Quantity {
     Rates,
     /// Multipliers of the constraints.
     Multipliers,
-    /// Errors of the constraints on positions.
+    /// Position errors of the constraints.
     ConstraintErrors,
     /// The mass matrix.
     MassMatrix,
-    /// Forces of the coordinates behind given accelerations under gravity, without muscles and other forces.
+    /// Generalized forces for given accelerations under gravity, without muscles and other forces.
     InverseDynamics,
     /// Position (0), velocity (1), acceleration (2) of the mass centre.
     MassCenter(usize),
-    /// J.
+    /// Kinetic energy, J.
     KineticEnergy,
-    /// J.
+    /// Potential energy, J.
     PotentialEnergy,
-    /// Something about every body.
+    /// A quantity of every body.
     Body(BodyQuantity),
-    /// Places of the markers in ground, m.
+    /// Positions of the markers in ground, m.
     Markers,
-    /// Something about every muscle: a position in `MUSCLE`.
+    /// A quantity of every muscle: an index into `MUSCLE`.
     Muscle(usize),
     /// Lengths of paths, m.
     PathLengths,
     /// Lengthening speeds of paths, m/s.
     PathSpeeds,
-    /// Moment arms of every muscle about every coordinate, or about the one at a position, m.
+    /// Moment arms of all muscles about all coordinates, or about the one at an index, m.
     MomentArms(Option<usize>),
-    /// Values that a force which is not a muscle reports.
+    /// Values reported by a force that is not a muscle.
     Force(usize),
 }
 
@@ -106,20 +106,20 @@ pub enum Part {
     Z,
 }
 
-/// What can be asked of a body, in ground.
+/// Quantities of a body, in ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyQuantity {
-    /// Of its origin, m.
+    /// Position of its origin, m.
     Position,
     /// Rotation matrix, row by row.
     Rotation,
-    /// Of its origin, m/s.
+    /// Velocity of its origin, m/s.
     Velocity,
-    /// rad/s.
+    /// Angular velocity, rad/s.
     AngularVelocity,
-    /// Of its origin, m/s².
+    /// Acceleration of its origin, m/s².
     Acceleration,
-    /// rad/s².
+    /// Angular acceleration, rad/s².
     AngularAcceleration,
 }
 
@@ -129,7 +129,7 @@ macro_rules! fields {
     ($($name:ident),* $(,)?) => { &[$((stringify!($name), |i: &MuscleInfo<f64>| i.$name)),*] };
 }
 
-/// What can be asked of a muscle.
+/// Quantities of a muscle.
 pub const MUSCLE: &[(&str, Field)] = fields![
     length,
     lengthening_speed,
@@ -236,7 +236,7 @@ impl Evaluator {
         Err(self.wrong(format!("unknown quantity `{name}`"), &hint))
     }
 
-    /// Names of all quantities without a choice of their own.
+    /// Names of all quantities without parameters.
     pub fn quantity_names() -> Vec<String> {
         let muscle = MUSCLE.iter().map(|(name, _)| format!("muscle.{name}"));
         PLAIN.iter().map(|(name, _)| name.to_string()).chain(muscle).collect()
@@ -244,7 +244,7 @@ impl Evaluator {
 }
 
 impl Quantity {
-    /// How far a state has to be computed for it.
+    /// Stage of evaluation that it needs.
     pub fn stage(&self) -> Stage {
         use BodyQuantity::{Acceleration, AngularAcceleration};
         match self {
@@ -296,12 +296,12 @@ impl Quantity {
         }
     }
 
-    /// How many numbers it has for one state.
+    /// Number of values per state.
     pub fn size(&self, e: &Evaluator) -> usize {
         self.shape(e).iter().product()
     }
 
-    /// What the values along the first axis belong to: paths of coordinates, muscles, bodies; empty where they have no names.
+    /// Labels of the values along the first axis: paths of coordinates, muscles, bodies; empty if they have no names.
     pub fn labels(&self, e: &Evaluator) -> Vec<String> {
         let l = e.layout();
         match self {
@@ -447,7 +447,7 @@ impl Scratch {
         Scratch { gravity: room.clone(), A: room.clone(), F: room, values: Vec::new(), muscles: Vec::new() }
     }
 
-    /// Another state follows.
+    /// Resets the cache for the next state.
     pub fn forget(&mut self) {
         self.muscles.clear();
     }

@@ -1,4 +1,4 @@
-//! Bounds of a study: what the file says, else what the model suggests.
+//! Bounds of a study: as given in the file, otherwise derived from the model.
 
 use super::pair;
 use crate::error::Error;
@@ -84,13 +84,13 @@ fn set(path: &Path, replace: bool, infos: &[VariableInfo], variables: &mut [Vari
     Ok(())
 }
 
-/// Whether a variable is meant by a name: its path, or the end of it, `knee/value` for `/jointset/knee/knee/value`.
+/// Whether a name refers to a variable: its path, or the end of it, `knee/value` for `/jointset/knee/knee/value`.
 pub fn is_called(path: &str, name: &str) -> bool {
     path == name
         || (!name.starts_with('/') && path.strip_suffix(name).is_some_and(|before| before.ends_with('/')))
 }
 
-/// A regular expression that has to match the whole name.
+/// A regular expression that must match the whole name.
 pub fn regex(path: &Path, line: u32, pattern: &str) -> Result<Regex, Error> {
     Regex::new(&format!("^(?:{pattern})$"))
         .map_err(|e| Error::content(path, line, "", format!("the pattern `{pattern}` is not valid: {e}"), ""))
@@ -107,7 +107,7 @@ fn rates(s: &MocoStudySetup, base: &ModelProblem, p: &mut Problem) {
     }
 }
 
-/// States whose rates Moco has as variables: tendon forces of muscles with implicit tendon dynamics.
+/// States whose rates are variables in Moco: tendon forces of muscles with implicit tendon dynamics.
 pub fn implicit_states(base: &ModelProblem) -> Vec<usize> {
     let n = base.num_coordinates();
     let mut list = Vec::new();

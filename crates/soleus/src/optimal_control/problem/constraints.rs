@@ -70,7 +70,7 @@ fn one(c: &MocoPathConstraint, base: &ModelProblem) -> Result<Vec<PathConstraint
     }
 }
 
-/// What of a difference counts, by Moco's word.
+/// The projection of a difference, by Moco's name.
 pub fn projected(word: &str, [x, y, z]: [f64; 3]) -> Result<Projection, String> {
     let direction = vec3(x, y, z);
     match word {

@@ -21,7 +21,7 @@ use soleus_math::Transform;
 use soleus_model::id::FrameId;
 use std::path::Path;
 
-/// Reads the measured forces and pairs them with contacts of the model.
+/// Reads the measured forces and matches them with contacts of the model.
 pub fn build(cx: &Context, path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Error> {
     let refuse = |message: String| Error::content(path, g.line, &g.name, message, "");
     let (name, weight, per) = (g.name.as_str(), g.weight, heaviness(base));

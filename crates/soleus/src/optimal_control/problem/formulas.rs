@@ -1,4 +1,4 @@
-//! Formulas of a study: goals, path constraints and values along the solution.
+//! Formulas of a study: goals, path constraints and derived values.
 
 use super::bounds::is_called;
 use super::references::{operate, spline};
@@ -20,7 +20,7 @@ use soleus_model::controller::ControllerKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What formulas of a study may use beside its model.
+/// Tables and definitions that formulas of a study may use, in addition to its model.
 #[derive(Default)]
 pub struct Setting {
     parameters: Vec<String>,
@@ -61,7 +61,7 @@ impl Setting {
         Ok(Setting { parameters, tables, definitions })
     }
 
-    /// Everything that a formula about a model may name.
+    /// All names that a formula may use.
     pub fn names<'a>(&'a self, base: &'a ModelProblem) -> Names<'a> {
         Names { base, parameters: &self.parameters, tables: &self.tables, definitions: &self.definitions }
     }
@@ -76,7 +76,7 @@ fn parsed(path: &Path, line: u32, name: &str, text: &str) -> Result<Expr, Error>
     Expr::parse(text).map_err(|e| refused(path, line, name, &e))
 }
 
-/// A goal that is a formula.
+/// A goal defined by a formula.
 pub fn build(
     path: &Path,
     g: &MocoGoal,
@@ -110,7 +110,7 @@ pub fn build(
     }
 }
 
-/// A path constraint that is a formula.
+/// A path constraint defined by a formula.
 pub fn constraint(
     path: &Path,
     (line, name): (u32, &str),
@@ -125,7 +125,7 @@ pub fn constraint(
         .map_err(|e| refused(path, line, name, &e))
 }
 
-/// Controllers of the model that are formulas, as equations between controls and what they follow.
+/// Controllers of the model defined by formulas, as equations for the controls.
 pub fn controllers(path: &Path, base: &ModelProblem) -> Result<Vec<PathConstraint>, Error> {
     let mut list = Vec::new();
     for c in base.model.controllers.iter().filter(|c| c.enabled) {
@@ -201,7 +201,7 @@ pub fn values(
     Ok(table)
 }
 
-/// Whether a name is one of a list, whole or by its end.
+/// Position of a name in a list, matched as a whole or by its end.
 pub fn position(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|n| n == name).or_else(|| {
         let mut fitting = (0..names.len()).filter(|&i| is_called(&names[i], name));

@@ -19,7 +19,7 @@ use soleus_model::id::{CoordinateId, JointId};
 use soleus_model::joint::MotionType;
 use std::path::Path;
 
-/// One of the goals about frames, joints and steps.
+/// Builds one of the goals about frames, joints and steps.
 pub fn build(
     cx: &Context,
     path: &Path,
@@ -62,13 +62,13 @@ pub fn build(
     }
 }
 
-/// Weight of the model, N; its mass where there is no gravity. Moco divides some goals by it.
+/// Weight of the model, N; its mass without gravity. Moco divides some goals by it.
 pub fn heaviness(base: &ModelProblem) -> f64 {
     let gravity = base.model.gravity.norm();
     base.model.total_mass() * if gravity > 0.0 { gravity } else { 1.0 }
 }
 
-/// `positive-x` and the like.
+/// Direction of `positive-x` and similar names.
 pub fn direction(word: &str) -> Result<Vec3<f64>, String> {
     let (sign, axis) = word.split_once('-').unwrap_or(("", word));
     let s = match sign {

@@ -1,4 +1,4 @@
-//! Goals of a study as goals of a problem.
+//! Converts goals of a study to goals of a problem.
 
 use super::Inputs;
 use super::bounds::{implicit_states, is_called, regex};
@@ -15,7 +15,7 @@ use soleus_math::function::Expression;
 use soleus_math::vec3;
 use std::path::Path;
 
-/// All goals of a study, those of its solver last.
+/// All goals of a study, followed by those of its solver.
 pub fn build(
     cx: &Context,
     path: &Path,
@@ -235,7 +235,7 @@ fn parameter_formula(
     }
 }
 
-/// Weight of every name: 1, or that of the last pattern that fits, or that of its own name.
+/// Weight of each name: 1, or that of the last matching pattern, or that given for the name itself.
 pub fn weighted(
     path: &Path,
     g: &MocoGoal,

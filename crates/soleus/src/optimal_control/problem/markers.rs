@@ -11,7 +11,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_io::setup::moco::{GoalKind, MocoGoal};
 use std::path::Path;
 
-/// Reads the measured markers and pairs them with those of the model, by name.
+/// Reads the measured markers and matches them with those of the model by name.
 pub fn build(
     cx: &Context,
     path: &Path,

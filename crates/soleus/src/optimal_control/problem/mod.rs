@@ -23,23 +23,23 @@ use soleus_control::{Bounds, Collocation, Problem, Trajectory};
 use soleus_io::setup::moco::{MocoStudySetup, PrescribedCoordinate};
 use std::path::Path;
 
-/// What a study is given beside its file.
+/// Inputs of a study in addition to its file.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    /// Coordinates that are prescribed.
+    /// Prescribed coordinates.
     pub motions: Vec<PrescribedCoordinate>,
-    /// Whether splines go through the angles of what moves freely in ground, as in Moco, and not through its pose; muscles about several wrap
-    /// objects then pull on joints that move them as a whole, as in OpenSim.
+    /// Whether splines interpolate the angles of the root, as in Moco, instead of its pose; muscles over several wrap
+    /// objects then also act on joints that move the whole muscle, as in OpenSim.
     pub root_angles: bool,
-    /// Tables that goals follow.
+    /// Tables that goals track.
     pub given: Given,
-    /// Motion to start from, where no file is named.
+    /// Initial guess, if no file is named.
     pub guess: Option<Trajectory>,
     /// Measured EMG, for the page.
     pub(crate) emg: Vec<EmgCurve>,
 }
 
-/// The problem of a study.
+/// Builds the problem of a study.
 pub fn build(
     cx: &Context,
     source: &StudyModel,
@@ -82,7 +82,7 @@ fn forward_in_time(problem: &mut Problem) {
 /// Widths of bounds that differ by more than this are told: beyond it, solvers were seen to stop at points that are not optima.
 const SIZES_APART: f64 = 1e6;
 
-/// Warns of variables whose bounds are of very different widths, unless the solver counts them in these widths.
+/// Warns if bounds of variables have very different widths, unless the solver scales variables by these widths.
 pub fn warn_of_sizes(cx: &Context, path: &Path, s: &MocoStudySetup, problem: &Problem) {
     if s.solver.scale_variables_using_bounds {
         return;
@@ -113,7 +113,7 @@ pub fn warn_of_sizes(cx: &Context, path: &Path, s: &MocoStudySetup, problem: &Pr
     }
 }
 
-/// Names a constraint that nothing can change and that does not hold.
+/// Reports a constraint that is violated and does not depend on any variable.
 pub fn refuse_impossible(path: &Path, program: &mut Collocation) -> Result<(), Error> {
     let list = program.impossible(1e-6);
     let Some(first) = list.first() else { return Ok(()) };
@@ -122,7 +122,7 @@ pub fn refuse_impossible(path: &Path, program: &mut Collocation) -> Result<(), E
     Err(Error::content(path, 0, "", message, "check the bounds at the initial and final time"))
 }
 
-/// Bounds of a pair of numbers.
+/// Converts a pair of numbers to bounds.
 pub fn pair(b: [f64; 2]) -> Bounds {
     Bounds::new(b[0], b[1])
 }

@@ -1,4 +1,4 @@
-//! Outputs of components as quantities of a problem.
+//! Outputs of components as quantities in a problem.
 
 use super::pair;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use soleus_control::problem::{Bounds, Mode};
 use soleus_io::setup::moco::{MocoGoal, OutputSource, OutputUse};
 use std::path::Path;
 
-/// The quantities of an output, and how they become one number.
+/// The quantities of an output, and how they are combined into one number.
 pub fn scalar(
     base: &ModelProblem,
     o: &OutputSource,

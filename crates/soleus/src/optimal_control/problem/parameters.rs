@@ -1,9 +1,10 @@
-//! Parameters of a study: numbers of the model's file.
+//! Parameters of a study: numbers in the model file.
 //!
-//! The equations at several values of a parameter make a polynomial that stands for all values: two values where they are
-//! linear in it (masses, stiffnesses, optimal forces), as many as it takes within the parameter's bounds where they are not
-//! (slack lengths, places of points). What the polynomial leaves out is measured, and refused if it matters. Goals and path constraints
-//! that change with a parameter, as a marker's place changes what follows it, are made over in the same way.
+//! The equations are interpolated by a polynomial in the parameter: from two values if they are linear in it (masses,
+//! stiffnesses, optimal forces), otherwise from as many values within the bounds as needed (slack lengths, point
+//! locations). The interpolation error is measured, and the parameter is refused if the error is relevant. Goals and
+//! path constraints that depend on a parameter, such as a marker location in a tracking goal, are treated in the same
+//! way.
 
 use super::{Inputs, constraints, goals};
 use crate::context::Context;
@@ -25,7 +26,7 @@ const LEFT_OUT: f64 = 1e-9;
 /// Numbers of values to try, for parameters that are not linear.
 const NODES: [usize; 5] = [3, 5, 7, 10, 14];
 
-/// For each parameter the model at other values.
+/// The model at other values of each parameter.
 ///
 /// The base system has the parameter at the value of the model file.
 pub fn ranges(
@@ -47,7 +48,7 @@ pub fn ranges(
     Ok(found.into_iter().map(range).collect())
 }
 
-/// Lets goals and path constraints that change with parameters of the model follow them.
+/// Makes goals and path constraints depend on the parameters.
 pub fn vary_goals(
     cx: &Context,
     source: &StudyModel,
@@ -76,7 +77,7 @@ pub fn vary_goals(
     Ok(())
 }
 
-/// The model with parameters at the values that were found for them.
+/// The model with the optimized values of the parameters.
 pub fn found(
     cx: &Context,
     source: &StudyModel,
@@ -88,7 +89,7 @@ pub fn found(
     at(cx, source, &source.element(cx)?, &list)
 }
 
-/// The `Model` element with a property of components at another value.
+/// The `Model` element with another value for a property of components.
 pub fn changed(path: &Path, model: &Element, p: &MocoParameter, value: f64) -> Result<Element, Error> {
     if property(model, p).is_none() {
         let message = format!("no component of {:?} has a number `{}`", p.component_paths, p.property_name);

@@ -1,4 +1,4 @@
-//! Motions that a study prescribes.
+//! Prescribed motions of a study.
 
 use super::Inputs;
 use super::references::{absolute_names, radians};
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Degree of the splines through coordinates, as in Moco.
 const DEGREE: usize = 5;
 
-/// Motions from a table of coordinates, by name or path.
+/// Reads prescribed motions from a table of coordinates, by name or path.
 pub fn read(
     cx: &Context,
     source: &Source<Table>,
@@ -39,7 +39,7 @@ pub fn read(
     Ok(base.states[..base.num_coordinates()].iter().filter_map(motion).collect())
 }
 
-/// Lets coordinates and speeds follow the splines of a study.
+/// Prescribes coordinates and speeds by the splines of a study.
 pub fn apply(path: &Path, inputs: &Inputs, base: &ModelProblem, p: &mut Problem) -> Result<(), Error> {
     let motions = &inputs.motions;
     let n = base.num_coordinates();

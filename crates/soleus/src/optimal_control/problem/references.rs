@@ -1,4 +1,4 @@
-//! Tables that goals follow.
+//! Tables that goals track.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use std::path::Path;
 /// Degree of the splines through reference data, as in Moco.
 const DEGREE: usize = 5;
 
-/// Tables given by goal: files, or tables that are known already.
+/// Tables by goal: files, or tables in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     sources: Vec<(String, Source<Table>)>,
@@ -24,12 +24,12 @@ pub struct Given {
 }
 
 impl Given {
-    /// With the tables that a request names for goals.
+    /// With the tables that a request gives for goals.
     pub fn new(sources: Vec<(String, Source<Table>)>) -> Given {
         Given { sources, processed: Vec::new() }
     }
 
-    /// Adds a table to which everything is done already.
+    /// Adds a processed table.
     pub fn add(&mut self, goal: &str, table: Table) {
         self.processed.push((goal.to_string(), table));
     }
@@ -58,23 +58,24 @@ impl Given {
         process(cx, study, line, source, model)
     }
 
-    /// A table that was added for a goal.
+    /// The added table of a goal.
     pub fn known(&self, goal: &str) -> Option<&Table> {
         self.processed.iter().find(|t| t.0 == goal).map(|t| &t.1)
     }
 
-    /// The table that a request names for a goal.
+    /// The table that a request gives for a goal.
     pub fn source(&self, goal: &str) -> Option<&Source<Table>> {
         self.sources.iter().find(|g| g.0 == goal).map(|g| &g.1)
     }
 }
 
-/// How to give a goal the table that a study does not hold: `run` takes setup files as they are, so `solve` it must be.
+/// How to provide a table that the study does not contain: `run` uses setup files unchanged, so the hint refers to
+/// `solve`.
 pub fn naming_hint(study: &Path, goal: &str, table: &str) -> String {
     format!("give it with: soleus solve {} --reference {goal}={table}", study.display())
 }
 
-/// A table that a setup file names, with its operators applied, angles in radians.
+/// A table named in a setup file, with its operators applied, angles in radians.
 pub fn process(
     cx: &Context,
     study: &Path,
@@ -90,8 +91,8 @@ pub fn process(
     operate(study, line, &file, table, &source.operators, model, true)
 }
 
-/// Applies operators to a table of `file`; angles in radians. With `root_angles` filters see the angles of what moves freely in ground, and
-/// not its pose.
+/// Applies operators to a table from `file`; angles in radians. With `root_angles`, filters use the angles of the root
+/// instead of its pose.
 pub fn operate(
     study: &Path,
     line: u32,
@@ -154,12 +155,12 @@ fn with_coupled(table: Table, model: &Model) -> Result<Table, String> {
     Ok(new)
 }
 
-/// Angles in radians; a table that does not say its unit is left as it is.
+/// Converts angles to radians; a table without a unit is not changed.
 pub fn radians(table: Table, model: &Model) -> Table {
     if table.in_degrees == Some(true) { angles::in_radians(model, table) } else { table }
 }
 
-/// Labels that are names of coordinates become paths of states.
+/// Replaces names of coordinates in the labels by paths of states.
 pub fn absolute_names(mut table: Table, model: &Model) -> Table {
     for i in 0..table.labels().len() {
         let label = table.labels()[i].clone();
@@ -179,7 +180,7 @@ pub fn absolute_names(mut table: Table, model: &Model) -> Table {
     table
 }
 
-/// Speeds beside the values of coordinates: slopes of splines of degree 5.
+/// Adds speeds to the values of coordinates: derivatives of quintic splines.
 pub fn with_speeds(table: Table, model: &Model, file: &Path) -> Result<Table, Error> {
     let (mut labels, mut columns) = (table.labels().to_vec(), table.columns().to_vec());
     for c in &model.coordinates {

@@ -1,4 +1,4 @@
-//! Motions that repeat themselves: `symmetry` of a study.
+//! Periodic motions: `symmetry` of a study.
 
 use crate::context::Context;
 use crate::error::Error;

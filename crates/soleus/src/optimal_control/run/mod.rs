@@ -1,4 +1,4 @@
-//! A solve from its problem to its result: what is told and saved on the way.
+//! Solves a problem: progress, saving and results.
 
 pub mod progress;
 pub mod session;

@@ -1,4 +1,4 @@
-//! What is told of a solve.
+//! Progress reports of a solve.
 
 use crate::context::{Context, Progress, Reached};
 use soleus_control::transcription::{Collocation, StatesReader};
@@ -12,7 +12,7 @@ const MEMORY: usize = 12;
 /// Guesses in a row that have to agree before one is told.
 const AGREEING: usize = 5;
 
-/// Tells of iterations, and how long the rest may take.
+/// Reports iterations and the estimated remaining time.
 pub struct IterationProgress<'a> {
     cx: &'a Context<'a>,
     /// When the solve began, s, where there is a clock.
@@ -26,7 +26,7 @@ pub struct IterationProgress<'a> {
 }
 
 impl<'a> IterationProgress<'a> {
-    /// The clock starts now.
+    /// Starts the clock.
     pub fn new(cx: &'a Context<'a>, tolerance: f64, program: &Collocation) -> Self {
         cx.note(format!(
             "{} variables, {} constraints, {} entries in the Jacobian, {} in the Hessian",
@@ -45,7 +45,7 @@ impl<'a> IterationProgress<'a> {
         }
     }
 
-    /// Tells of one iteration.
+    /// Reports an iteration.
     pub fn tell(&mut self, i: &Iteration) {
         if self.history.len() == MEMORY {
             self.history.pop_front();
@@ -74,7 +74,7 @@ impl<'a> IterationProgress<'a> {
         tell_motion(self.cx, &mut self.motion, i);
     }
 
-    /// The last word; returns the seconds it took, 0 without a clock.
+    /// Reports the end; returns the elapsed time, s, 0 without a clock.
     pub fn finish(&self, s: &Solution) -> f64 {
         let seconds = self.start.zip(self.cx.monitor.seconds()).map_or(0.0, |(start, now)| now - start);
         let c = &s.certificate;
@@ -93,7 +93,7 @@ impl<'a> IterationProgress<'a> {
     }
 }
 
-/// Tells of the motion of an iteration, where somebody looks at it.
+/// Passes the motion of an iteration to the monitor, if it wants it.
 pub fn tell_motion(cx: &Context, motion: &mut StatesReader, i: &Iteration) {
     if !i.in_restoration && cx.monitor.wants_motion() {
         let (times, rows) = motion.read(i.x);

@@ -24,18 +24,18 @@ use soleus_math::Table;
 use soleus_viewer::significant;
 use std::path::{Path, PathBuf};
 
-/// A study of one phase with its model and its data, ready to be solved.
+/// A study of one phase with its model and data, ready to be solved.
 #[derive(Clone)]
 pub struct PosedStudy {
-    /// The file of the study, for messages; names in it are taken from its folder.
+    /// File of the study, for messages; names in it are relative to its folder.
     pub path: PathBuf,
-    /// The study. What is changed here counts, but for the model.
+    /// The study. It may be changed here, except for the model.
     pub study: Study,
-    /// Whether it has the defaults of Moco's files, not those of studies in TOML.
+    /// Whether it has the defaults of Moco's files instead of those of TOML studies.
     pub is_moco: bool,
-    /// The model, with everything done to it.
+    /// The model with all changes.
     pub model: ModelProblem,
-    /// Motions, tables and a start.
+    /// Motions, tables and initial guess.
     pub inputs: Inputs,
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The file that the request names, else the one that the study names.
+    /// The file named in the request, otherwise the one named in the study.
     pub fn new(given: Option<&PathBuf>, study: &Path, named: Option<&String>) -> Option<Place> {
         let derived = || named.map(|f| Place { path: beside(study, f), is_derived: true });
         given.map(|path| Place { path: path.clone(), is_derived: false }).or_else(derived)
     }
 
-    /// The file of a solution, which has a name in any case.
+    /// The output file of a solution; it always has a name.
     pub fn of_solution(path: &Path, study: &Study, a: &SolveOptions) -> Place {
         let usual = || {
             let name = format!("{}_solution.sto", file_part(&name_of(path, &study.setup)));
@@ -110,7 +110,7 @@ pub(crate) fn tracked(
 }
 
 impl PosedStudy {
-    /// Solves it.
+    /// Solves the study.
     pub fn solve(&self, cx: &Context, options: &SolveOptions) -> Result<Solution, Error> {
         options.check(&self.path)?;
         let mut session = Session::new(cx, self, options)?;

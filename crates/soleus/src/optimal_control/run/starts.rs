@@ -1,4 +1,4 @@
-//! The same problem from several initial guesses: which optima there are, and which is best.
+//! Solves the same problem from several initial guesses and compares the optima.
 
 use crate::optimal_control::start::guess;
 use crate::optimal_control::transcription::meshes::Solved;
@@ -21,22 +21,22 @@ const PHASES: usize = 21;
 /// Widest range of a coordinate that disturbances are measured by: rad, and m.
 const WIDEST: [f64; 2] = [1.0, 0.3];
 
-/// How one start ended.
+/// Result of one start.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Whether it was solved.
     pub is_solved: bool,
-    /// Its objective.
+    /// Objective.
     pub objective: f64,
-    /// Iterations of its last program.
+    /// Iterations of the last program.
     pub iterations: usize,
-    /// Which of the optima it reached, from 1 in the order of their objectives; 0 if it was not solved.
+    /// Number of the optimum it reached, from 1 in order of the objectives; 0 if it was not solved.
     pub optimum: usize,
     motion: Trajectory,
 }
 
 impl Start {
-    /// Of what a solver found.
+    /// From the result of a solver.
     pub fn new(solved: &mut Solved) -> Start {
         Start {
             is_solved: solved.diagnosis.is_none(),
@@ -48,7 +48,7 @@ impl Start {
     }
 }
 
-/// Numbers the optima that were reached, from the best.
+/// Numbers the optima, best first.
 pub fn group(starts: &mut [Start]) {
     let mut order: Vec<usize> = (0..starts.len()).filter(|&i| starts[i].is_solved).collect();
     order.sort_by(|&a, &b| starts[a].objective.total_cmp(&starts[b].objective));
@@ -111,7 +111,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// In words: how many were solved, and the optima with how often each was reached.
+/// Describes the starts: how many were solved, the optima, and how often each was reached.
 pub fn describe(starts: &[Start]) -> String {
     let solved = starts.iter().filter(|s| s.is_solved).count();
     let optima = starts.iter().map(|s| s.optimum).max().unwrap_or(0);
@@ -130,7 +130,8 @@ pub fn describe(starts: &[Start]) -> String {
     text + "; the best is kept; a better optimum may exist"
 }
 
-/// Disturbs the guess of a program smoothly: coordinates with their speeds, activations and controls, and the duration where it is free.
+/// Perturbs the initial guess of a program smoothly: coordinates with their speeds, activations and controls, and the
+/// duration if it is free.
 pub fn disturb(
     base: &ModelProblem,
     program: &mut Collocation,

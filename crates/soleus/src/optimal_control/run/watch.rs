@@ -1,4 +1,4 @@
-//! While a solve runs: progress, saving of iterates, and whether to go on.
+//! Monitors a solve: progress, saving of iterates, cancellation.
 
 use super::progress::IterationProgress;
 use crate::context::Context;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Seconds between two iterates on disk, unless the study says otherwise.
 const SAVE_EVERY_S: f64 = 30.0;
 
-/// Where iterates go, and how often.
+/// Where iterates are saved, and how often.
 pub struct Store {
     /// The file.
     pub path: PathBuf,
@@ -23,16 +23,16 @@ pub struct Store {
     every: f64,
     /// Whether any are kept.
     is_kept: bool,
-    /// Schemes and meshes of the present program.
+    /// Schemes and meshes of the current program.
     pub phases: Vec<PhaseMesh>,
-    /// What the present program is.
+    /// Fingerprint of the current program.
     pub problem: Fingerprint,
     /// Whether somebody was told that an iterate could not be saved.
     has_warned: bool,
 }
 
 impl Store {
-    /// The iterate of a solution that goes to `out`: in the file that is named, or beside it.
+    /// Iterate file for a solution written to `out`: the named file, or one next to the solution.
     pub fn of_study(path: &Path, study: &Study, a: &SolveOptions, out: &Path) -> Store {
         let usual = || {
             let mut name = out.file_name().unwrap_or_default().to_os_string();
@@ -50,7 +50,7 @@ impl Store {
         }
     }
 
-    /// The file of the iterate, if any are kept.
+    /// The iterate file, if iterates are saved.
     pub fn kept(self) -> Option<PathBuf> {
         self.is_kept.then_some(self.path)
     }
@@ -75,10 +75,10 @@ impl Store {
     }
 }
 
-/// What is done at every iteration.
+/// Actions at each iteration.
 pub struct Watch<'a> {
     cx: &'a Context<'a>,
-    /// What is told.
+    /// Progress reports.
     pub progress: IterationProgress<'a>,
     store: &'a mut Store,
     num_constraints: usize,
@@ -89,7 +89,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Nothing is saved yet.
+    /// With nothing saved yet.
     pub fn new(
         cx: &'a Context<'a>,
         progress: IterationProgress<'a>,
@@ -99,7 +99,7 @@ impl<'a> Watch<'a> {
         Watch { cx, progress, store, num_constraints, saved: cx.monitor.seconds(), best: None }
     }
 
-    /// Tells of an iteration and saves it when it is time.
+    /// Reports an iteration and saves it if it is due.
     pub fn tell(&mut self, i: &Iteration) -> ControlFlow<()> {
         self.progress.tell(i);
         let violation = i.constraint_violation;
@@ -116,8 +116,8 @@ impl<'a> Watch<'a> {
         if self.cx.monitor.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// The end of a solve that did not succeed: the last iterate, or an earlier one whose constraints are violated
-    /// ten times less. Returns its variables, and whether it is on disk.
+    /// Ends a solve that did not succeed: chooses the last iterate, or an earlier one whose constraint violation is ten
+    /// times smaller. Returns its variables, and whether it is on disk.
     pub fn give_up(self, s: &Solution) -> (Vec<f64>, bool) {
         let last = s.certificate.constraint_violation;
         let mut warm = s.warm_start();

@@ -1,4 +1,4 @@
-//! What a nonlinear program is, in a few numbers: whether an iterate belongs to a problem.
+//! Fingerprint of a nonlinear program, to check whether an iterate belongs to a problem.
 
 use crate::files::digest;
 use soleus_control::Collocation;

@@ -1,4 +1,4 @@
-//! A guess of a gait: straight lines.
+//! Straight-line initial guess for gait.
 
 use crate::error::Error;
 use soleus_control::Trajectory;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Duration of a cycle where the bounds of time leave it open, s.
 const CYCLE: f64 = 1.1;
 
-/// Straight lines at the speed that the study asks for.
+/// Straight lines at the speed specified in the study.
 pub fn straight_line(
     path: &Path,
     study: &Study,

@@ -1,4 +1,4 @@
-//! Guesses from tables of inverse kinematics and static optimization, and from a simulation.
+//! Initial guesses from tables of inverse kinematics and static optimization, and from a simulation.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -28,7 +28,7 @@ const ACCURACY: f64 = 1e-4;
 /// with half of their strength, and the guessed motion would be torn apart.
 const REST: f64 = 0.05;
 
-/// Starts from a motion. Muscles of which it says nothing are nearly at rest, fibers in equilibrium with that.
+/// Uses a motion as initial guess. Muscles without data are nearly at rest, with fibers in equilibrium.
 pub fn start_from(base: &ModelProblem, program: &mut Collocation, phase: usize, guess: &Trajectory) {
     program.set_guess_of(phase, guess);
     if !guess.states.names.iter().any(|n| n.ends_with("/value")) {
@@ -61,8 +61,8 @@ pub fn start_from(base: &ModelProblem, program: &mut Collocation, phase: usize, 
     });
 }
 
-/// Puts muscles of the program's guess in equilibrium: fibers and tendons as they are at the guessed coordinates and
-/// activations. Lengths in the middle of their bounds pull with forces that no motion survives.
+/// Equilibrates the muscles in the initial guess: fibers and tendons are in equilibrium at the guessed coordinates and
+/// activations. Fiber lengths in the middle of their bounds would produce unrealistically large forces.
 pub fn equilibrate(base: &ModelProblem, program: &mut Collocation, phase: usize) {
     equilibrate_some(base, program, phase, |_| true);
 }
@@ -88,7 +88,7 @@ fn equilibrate_some(
     program.set_guess_of(phase, &states);
 }
 
-/// Puts the guesses of a study over the program's own.
+/// Applies the initial guesses of a study to a program.
 pub fn apply(
     cx: &Context,
     path: &Path,
@@ -246,8 +246,8 @@ fn state(base: &ModelProblem, time: f64, row: &[f64]) -> State<f64> {
     x
 }
 
-/// The states of a simulation at the times of a motion: from its first state, under its controls with lines between
-/// them. The motion has all states and controls of the model.
+/// States of a simulation at the times of a motion, from its initial state and with its controls, interpolated
+/// linearly. The motion has all states and controls of the model.
 pub fn simulate(base: &ModelProblem, motion: &Trajectory, accuracy: f64) -> Result<Trajectory, String> {
     let times = &motion.times;
     let (Some(first), Some(&t0), Some(&tf)) = (motion.states.rows.first(), times.first(), times.last())

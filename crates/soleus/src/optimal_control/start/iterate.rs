@@ -1,4 +1,4 @@
-//! Iterates: what a stopped solve left in a file, as the start of the next.
+//! Saved iterates of stopped solves, as initial guesses.
 
 use super::fingerprint;
 use crate::context::Context;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// What to do about an iterate of another problem.
 const CHANGED: &str = "the study has changed; start from the solution file with --guess";
 
-/// The iterate `w` of a problem; `reached` is its iteration, objective and constraint violation.
+/// Creates an iterate from `w`; `reached` is its iteration, objective and constraint violation.
 pub fn of_warm_start(
     phases: Vec<PhaseMesh>,
     problem: Fingerprint,
@@ -40,13 +40,13 @@ pub fn read(cx: &Context, path: &Path) -> Result<Iterate, Error> {
     iterate::read(&cx.read_text(path)?).map_err(|message| Error::content(path, 0, "", message, hint))
 }
 
-/// Writes the file, whole or not at all.
+/// Writes the file atomically.
 pub fn write(iterate: &Iterate, cx: &Context, path: &Path) -> Result<(), Error> {
     let text = iterate::write(iterate).map_err(|message| Error::content(path, 0, "", message, ""))?;
     cx.files.write(path, text.as_bytes()).map_err(|e| Error::write(cx.files, path, e))
 }
 
-/// Refuses an iterate of a study with another number of phases.
+/// Refuses an iterate of a study with a different number of phases.
 pub fn refuse_phases(iterate: &Iterate, path: &Path, phases: usize) -> Result<(), Error> {
     let found = iterate.phases.len();
     if found == phases {
@@ -56,7 +56,7 @@ pub fn refuse_phases(iterate: &Iterate, path: &Path, phases: usize) -> Result<()
     Err(Error::content(path, 0, "", message, CHANGED))
 }
 
-/// The start that an iterate stands for, if it belongs to this program.
+/// The warm start from an iterate, if it belongs to this program.
 pub fn warm_start(iterate: &Iterate, path: &Path, program: &mut Collocation) -> Result<WarmStart, Error> {
     let (n, m) = (iterate.x.len(), iterate.multipliers.len());
     let (variables, constraints) = (program.num_variables(), program.num_constraints());

@@ -1,4 +1,4 @@
-//! Where a solve starts: a guess, or the iterate that a stopped solve left.
+//! Starting point of a solve: an initial guess, or the saved iterate of a stopped solve.
 
 pub mod fingerprint;
 pub mod gait;

@@ -1,4 +1,4 @@
-//! Temporary forces that help a solve from a poor guess: `[help]` of a study.
+//! Temporary residual forces that help a solve from a poor initial guess: `[help]` of a study.
 
 use super::meshes::{Meshes, Posed};
 use crate::error::Error;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// First barrier parameters: of the first problem, and of those that begin where another ended.
 const BARRIERS: [f64; 2] = [1e-2, 1e-3];
 
-/// What helps, and how it fades.
+/// Temporary forces, and how they are reduced.
 #[derive(Clone, Debug)]
 pub struct Help {
     settings: HelpSettings,
@@ -22,7 +22,7 @@ pub struct Help {
 }
 
 impl Help {
-    /// The help that a study asks for.
+    /// The temporary forces of a study.
     pub fn new(path: &Path, settings: &HelpSettings, base: &ModelProblem) -> Result<Help, Error> {
         let n = base.num_coordinates();
         let mut strengths = vec![settings.strength; n];

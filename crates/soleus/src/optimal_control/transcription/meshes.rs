@@ -1,4 +1,4 @@
-//! A solve on one mesh after the other: coarse ones first, finer ones where the error asks for them, and going on after a stop.
+//! Solves a problem on a series of meshes: coarse meshes first, refinement by the error, restart after a stop.
 
 use super::help::Help;
 use super::settings;
@@ -23,56 +23,56 @@ const WARM_BARRIER: [f64; 2] = [1e-8, 1e-4];
 /// What the barrier may add to the objective then, as a part of it.
 const WARM_SHARE: f64 = 1e-2;
 
-/// A problem, of one phase or several, that can be put on any mesh.
+/// A problem with one or more phases that can be transcribed on any mesh.
 pub trait Posed {
-    /// The program on a mesh for each phase.
+    /// The program on one mesh per phase.
     fn program(&self, meshes: &[Settings]) -> Result<Collocation, Error>;
 
-    /// What is wrong before anything is solved, and where to start.
+    /// Checks the program and sets the initial guess.
     fn start(&self, program: &mut Collocation) -> Result<(), Error>;
 
     /// The problem of each phase.
     fn problems(&self) -> &[Problem];
 
-    /// Where the motion will be, in words.
+    /// Description of where the motion will be written.
     fn place(&self) -> String;
 }
 
-/// Where it ended on one mesh.
+/// Result on one mesh.
 pub struct Solved {
     /// The program.
     pub program: Collocation,
-    /// What the solver says.
+    /// Result of the solver.
     pub solution: Solution,
-    /// The variables: of the solution, or of the best iterate.
+    /// Variables of the solution, or of the best iterate.
     pub x: Vec<f64>,
-    /// Time it took, s.
+    /// Wall-clock time, s.
     pub seconds: f64,
-    /// Why it is not solved, where, and what to try.
+    /// Why it was not solved, where, and what to try.
     pub diagnosis: Option<String>,
 }
 
-/// How a problem is solved.
+/// Settings of a solve.
 pub struct Meshes<'a> {
-    /// Files, and who is told.
+    /// Files and monitor.
     pub cx: &'a Context<'a>,
     /// The study.
     pub path: &'a Path,
-    /// What is asked for in place of what the study says.
+    /// Settings of the request, which replace those of the study.
     pub a: &'a SolveOptions,
-    /// Meshes of so many equal intervals that come first.
+    /// Numbers of intervals of coarser meshes to solve first.
     pub coarse: Vec<usize>,
     /// Temporary forces on the first mesh.
     pub help: Option<Help>,
-    /// How meshes get finer.
+    /// Mesh refinement.
     pub refine: Option<RefineSettings>,
     /// Settings of the solver.
     pub options: nlp::Options,
-    /// Where iterates go.
+    /// Storage of iterates.
     pub store: Store,
 }
 
-/// Settings of the refinement: of the study, with the tolerance of the request.
+/// Settings of the refinement: from the study, with the tolerance of the request.
 pub fn refine(study: &Study, a: &SolveOptions) -> Option<RefineSettings> {
     match a.refine {
         Some(tolerance) => Some(RefineSettings { tolerance, ..study.refine.clone().unwrap_or_default() }),
@@ -80,7 +80,7 @@ pub fn refine(study: &Study, a: &SolveOptions) -> Option<RefineSettings> {
     }
 }
 
-/// Meshes that come first: of the request, else of the study.
+/// Coarser meshes to solve first: from the request, otherwise from the study.
 pub fn coarse(study: &Study, a: &SolveOptions) -> Vec<usize> {
     if a.coarse.is_empty() { study.coarse.clone() } else { a.coarse.clone() }
 }
@@ -92,7 +92,7 @@ fn warm_barrier(previous: &Solved) -> f64 {
 }
 
 impl<'a> Meshes<'a> {
-    /// Solves on one mesh after the other; the settings are those of the last, before it is refined.
+    /// Solves on a series of meshes; the settings are those of the last mesh, before refinement.
     pub fn solve(&mut self, mut phases: Vec<Settings>, posed: &dyn Posed) -> Result<Solved, Error> {
         let uniform = |n: usize| vec![Settings::uniform_mesh(n); phases.len()];
         let mut steps: Vec<Vec<Vec<f64>>> = self.coarse.iter().map(|&n| uniform(n)).collect();

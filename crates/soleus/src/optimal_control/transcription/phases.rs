@@ -1,4 +1,4 @@
-//! A study of several phases, one motion after the other.
+//! Studies with several phases in sequence.
 
 use super::meshes::{self, Meshes, Posed, Solved};
 use super::settings;
@@ -36,7 +36,7 @@ struct Posing<'a> {
     out: Place,
 }
 
-/// Solves a study of several phases; the solution has a motion for each.
+/// Solves a study with several phases; the solution has one motion per phase.
 pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<Solution, Error> {
     let a = &request.options;
     if request.kinematics.is_some() {

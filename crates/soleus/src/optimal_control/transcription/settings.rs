@@ -1,4 +1,4 @@
-//! How a study is transcribed and solved: what its file says, unless the request says otherwise.
+//! Settings of transcription and solver: from the study, unless the request replaces them.
 
 use crate::context::{Context, MOST_THREADS};
 use crate::error::{Error, nearest_hint};
@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 1e-6;
 /// 83 to 271 iterations with it, and 465 or no solution with the usual 0.1.
 const BARRIER_OF_A_GUESS: f64 = 1e-4;
 
-/// Scheme, mesh and what else the transcription asks.
+/// Scheme, mesh and other settings of the transcription.
 pub fn transcription(
     path: &Path,
     study: &Study,
@@ -71,12 +71,12 @@ fn unknowns_per_interval(scheme: Scheme, problem: &Problem) -> usize {
     points * (2 * problem.states.len() + problem.controls.len() + problem.multipliers.len()).max(1)
 }
 
-/// Most intervals of a mesh on which a problem fits into memory.
+/// Maximum number of mesh intervals for which a problem fits into memory.
 pub fn most_intervals(scheme: Scheme, problem: &Problem) -> usize {
     (MOST_UNKNOWNS / unknowns_per_interval(scheme, problem)).max(1)
 }
 
-/// Refuses a mesh without intervals, and one that no memory holds.
+/// Refuses a mesh without intervals, or one that does not fit into memory.
 pub fn refuse_size(path: &Path, scheme: Scheme, intervals: usize, problem: &Problem) -> Result<(), Error> {
     let most = most_intervals(scheme, problem);
     if intervals == 0 {
@@ -92,7 +92,7 @@ pub fn refuse_size(path: &Path, scheme: Scheme, intervals: usize, problem: &Prob
     Ok(())
 }
 
-/// The scheme of a name.
+/// The scheme with this name.
 pub fn scheme(path: &Path, name: &str) -> Result<Scheme, Error> {
     Scheme::from_name(name).ok_or_else(|| {
         let names =
@@ -103,7 +103,7 @@ pub fn scheme(path: &Path, name: &str) -> Result<Scheme, Error> {
     })
 }
 
-/// Threads that evaluate and factorise.
+/// Number of threads for evaluation and factorization.
 pub fn threads(cx: &Context, study: &Study, a: &SolveOptions) -> usize {
     a.threads.or(study.threads).unwrap_or(cx.threads).clamp(1, MOST_THREADS)
 }

@@ -1,4 +1,4 @@
-//! All curves of a trial over time, for who wants to see them.
+//! All curves of a trial over time.
 
 use super::{SENSOR_ERRORS, table};
 use crate::files::Files;
@@ -11,7 +11,7 @@ use soleus_model::joint::MotionType;
 use soleus_viewer::{Line, Plot, Report};
 use std::path::Path;
 
-/// The curves of one trial. With `over_time` they go with the figure of the page.
+/// The curves of one trial. With `over_time` they are linked to the animation of the page.
 pub fn of_trial(
     files: &dyn Files,
     t: &Trial,
@@ -50,8 +50,8 @@ pub fn of_trial(
 const METHODS: [(&str, &str); 3] =
     [("so", "static optimization"), ("cmc", "muscle control"), ("inverse", "optimal control")];
 
-/// Activations of muscles by each method that was asked for, `MUSCLE.so`, `MUSCLE.cmc` and `MUSCLE.inverse`, at the times of the
-/// first that the others have, too. Nothing if there are not two methods.
+/// Activations by each requested method, `MUSCLE.so`, `MUSCLE.cmc` and `MUSCLE.inverse`, at the times of the first
+/// method that the others also have. `None` if there are fewer than two methods.
 pub fn side_by_side(files: &dyn Files, t: &Trial, folder: &Path) -> Option<Table> {
     let files_of = [
         folder.join(format!("{}_StaticOptimization_activation.sto", t.name)),

@@ -1,4 +1,4 @@
-//! Joints over the gait cycle: angle, moment and power of hip, knee and ankle, trials one over the other.
+//! Joint curves over the gait cycle: angle, moment and power of hip, knee and ankle, trials overlaid.
 
 use super::{activations, angles, table};
 use crate::context::Context;
@@ -20,7 +20,7 @@ const JOINTS: [(&str, &[&str]); 3] = [
     ("Ankle", &["ankle_angle", "ankle_flexion", "ankle"]),
 ];
 
-/// A trial with whole gait cycles.
+/// A trial with complete gait cycles.
 pub struct Cycles {
     /// Its name.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// Of a trial with markers on heels and toes; none if there is no whole cycle.
+    /// For a trial with markers on heels and toes; `None` if there is no complete cycle.
     pub fn of_trial(
         files: &dyn Files,
         t: &Trial,
@@ -109,7 +109,7 @@ fn slope(times: &[f64], y: &[f64], t: f64) -> f64 {
     first + bend * (2.0 * t - a - b)
 }
 
-/// What the lines of the grid are.
+/// Caption of the lines in the grid.
 pub fn caption(cycles: &[Cycles]) -> String {
     let count = |side: Side| {
         cycles.iter().flat_map(|c| &c.gait.trials).flat_map(|t| &t.cycles).filter(|c| c.side == side).count()
@@ -124,7 +124,7 @@ pub fn caption(cycles: &[Cycles]) -> String {
     )
 }
 
-/// Hip, knee and ankle below each other; angle, moment and power side by side.
+/// Plots of hip, knee and ankle in rows; angle, moment and power in columns.
 pub fn joint_grid(cycles: &[Cycles]) -> Vec<Plot> {
     let mut plots: Vec<(usize, Plot)> = Vec::new();
     for (word, names) in JOINTS {
@@ -146,7 +146,7 @@ pub fn joint_grid(cycles: &[Cycles]) -> Vec<Plot> {
     plots.into_iter().filter(|(k, _)| has_lines[*k]).map(|(_, p)| p).collect()
 }
 
-/// A curve of all trials and both sides.
+/// One curve for all trials and both sides.
 pub fn overlaid(cycles: &[Cycles], curve: &str, title: String, unit: &str) -> Plot {
     let mut lines = Vec::new();
     for (k, c) in cycles.iter().enumerate() {
@@ -188,7 +188,7 @@ fn normative(cycles: &[Cycles], name: &str) -> Option<Band> {
     Some(Band::new(list.source.clone(), percent(), edge(-1.0), edge(1.0)))
 }
 
-/// Speed, cadence, lengths and times, a column for each trial and side.
+/// Speed, cadence, lengths and times; one column for each trial and side.
 pub fn parameters(cycles: &[Cycles]) -> Rows {
     let head = cycles.iter().flat_map(|c| [format!("{} right", c.name), format!("{} left", c.name)]);
     let mut rows = Rows::new("Gait", std::iter::once(String::new()).chain(head));

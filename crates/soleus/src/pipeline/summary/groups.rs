@@ -1,4 +1,4 @@
-//! Muscles over the gait cycle, by what they do.
+//! Muscle activations over the gait cycle, by functional group.
 
 use super::cycle::{Cycles, line};
 use soleus_tools::plates::Side;

@@ -1,4 +1,4 @@
-//! How good a trial is: numbers beside the limits that the field uses, each with its source.
+//! Quality of a trial: values compared with common limits, each with its source.
 
 use super::{SENSOR_ERRORS, table};
 use crate::files::Files;
@@ -11,7 +11,7 @@ use soleus_tools::quality::{Residuals, residuals};
 use soleus_viewer::{Card, Light, Verdict};
 use std::path::Path;
 
-/// Where the limits come from.
+/// Sources of the limits.
 pub const SOURCES: &str = "Limits from the checklist in OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves relative to joint \
     moments, and residuals (after residual reduction). Red: more than twice the limit. The limit of 5° between sensors and model is a choice of Soleus.";
 
@@ -28,7 +28,7 @@ const RESERVE: f64 = 0.10;
 /// An activation from here on says that a muscle can do no more.
 const SATURATED: f64 = 0.99;
 
-/// What the steps of a trial left behind.
+/// Results of the steps of a trial.
 pub struct Evidence {
     markers: Option<Table>,
     sensors: Option<Table>,
@@ -39,7 +39,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Reads what there is.
+    /// Reads the available results.
     pub fn read(files: &dyn Files, t: &Trial, folder: &Path, model: Option<&Model>) -> Evidence {
         let read = |name: String| table(files, &folder.join(name));
         let moments = read("id.sto".into()).filter(|_| t.loads.is_some());
@@ -54,7 +54,8 @@ impl Evidence {
     }
 }
 
-/// Names of the numbers that tell how good a trial is, in SI units but for lengths in mm and angles in deg, and the step that each belongs to.
+/// Names of the quality measures of a trial, in SI units except for lengths in mm and angles in deg, and the step of
+/// each.
 pub const NUMBERS: [(&str, &str); 7] = [
     ("marker_rms_mm", "ik"),
     ("marker_largest_mm", "ik"),
@@ -65,7 +66,7 @@ pub const NUMBERS: [(&str, &str); 7] = [
     ("activation_largest", "so"),
 ];
 
-/// The numbers of a trial, in the order of [`NUMBERS`].
+/// Quality measures of a trial, in the order of [`NUMBERS`].
 pub fn numbers(evidence: &Evidence, model: Option<&Model>) -> [Option<f64>; 7] {
     let marker = |name: &str| evidence.markers.as_ref().and_then(|m| m.column(name));
     let reserve = || {
@@ -89,7 +90,7 @@ pub fn numbers(evidence: &Evidence, model: Option<&Model>) -> [Option<f64>; 7] {
     ]
 }
 
-/// The card of a trial.
+/// The card of a trial on the page.
 pub fn card(t: &Trial, evidence: &Evidence, model: Option<&Model>) -> Card {
     let mut lights = Vec::new();
     lights.extend(evidence.markers.as_ref().and_then(markers).into_iter().flatten());

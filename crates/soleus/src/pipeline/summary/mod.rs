@@ -1,5 +1,5 @@
-//! The page that shows a study: how good every trial is, the figure, the joints and muscles over the gait cycle; everything else
-//! is folded away.
+//! Page of a study: quality of all trials, animation, joints and muscles over the gait cycle; everything else is
+//! collapsed.
 
 mod curves;
 mod cycle;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Frames of the figure for each second.
 const FRAME_RATE: f64 = 30.0;
 
-/// The page. What a failed step left out is left out here.
+/// The page. Results of failed steps are left out.
 pub fn page(
     files: &dyn Files,
     name: &str,

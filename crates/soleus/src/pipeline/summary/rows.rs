@@ -1,4 +1,4 @@
-//! The same as rows of a table for programs: one for each step of each trial, those that failed among them.
+//! The results as table rows for other programs: one for each step of each trial, including failed steps.
 
 use super::judgement::{Evidence, NUMBERS, numbers};
 use super::read_model;
@@ -7,8 +7,8 @@ use crate::pipeline::{PipelineFile, StepOutcome};
 use soleus_io::table::parquet::{Column, write_columns};
 use std::path::Path;
 
-/// A file (Parquet) with columns `trial`, `step`, `result` (done, failed, not run), `reason`, and the numbers that tell how good a step was, each in the row of
-/// the step that it belongs to. Steps that belong to no trial have an empty `trial`.
+/// A Parquet file with columns `trial`, `step`, `result` (done, failed, not run), `reason`, and the quality measures,
+/// each in the row of its step. `trial` is empty for steps of the whole study.
 pub fn rows(
     files: &dyn Files,
     study: &PipelineFile,
