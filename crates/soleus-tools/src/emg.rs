@@ -1,8 +1,9 @@
-//! Electromyograms (EMG): envelopes of measured signals, and how activations compare with them.
+//! Electromyograms (EMG): envelopes of measured signals, and comparison with activations.
 
 use soleus_math::signal::{Butterworth, SignalError, even_step};
 
-/// Below this frequency (Hz) a raw signal is movement of electrodes and cables, not of muscles: De Luca et al. (2010).
+/// Frequency (Hz) below which a raw signal consists of motion artifacts of electrodes and cables: De Luca et al.
+/// (2010).
 pub const HIGHPASS_HZ: f64 = 20.0;
 
 /// A curve is on above this part of its range, from the least to the largest.
@@ -10,8 +11,8 @@ const ON: f64 = 0.25;
 /// It must stay on for so long, s, to be an onset; Hodges & Bui (1996) average over 10 to 50 ms.
 const STAYS_ON: f64 = 0.025;
 
-/// Envelope of a raw signal: high-pass at 20 Hz, rectified, low-pass at `lowpass_hz`. Both filters run forwards and backwards, so that
-/// nothing is delayed. The samples must be evenly spaced.
+/// Envelope of a raw signal: high-pass filtered at 20 Hz, rectified, low-pass filtered at `lowpass_hz`. Both filters
+/// are zero-phase. Samples must be evenly spaced.
 pub fn envelope(times: &[f64], raw: &[f64], lowpass_hz: f64) -> Result<Vec<f64>, SignalError> {
     let dt = even_step(times)?;
     // Samples too slow for a high-pass have none of its frequencies left.
@@ -38,18 +39,19 @@ fn smooth(signal: &[f64], cutoff_hz: f64, dt: f64) -> Result<Vec<f64>, SignalErr
     Ok(smooth[4 + margin..4 + margin + n].to_vec())
 }
 
-/// How alike two curves over the same times are.
+/// Similarity of two curves over the same times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Likeness {
-    /// Pearson's correlation, from −1 to 1; none where one of them is constant.
+    /// Pearson's correlation, from −1 to 1; `None` if one of the curves is constant.
     pub correlation: Option<f64>,
-    /// Root mean square of their difference.
+    /// RMS difference.
     pub rms: f64,
-    /// When each begins, s: the first time at which it rises through a quarter of its range and stays above for 25 ms; none where it does not.
+    /// Onset of each curve, s: the first time at which it rises above a quarter of its range and stays above for 25 ms;
+    /// `None` if there is no onset.
     pub onsets: [Option<f64>; 2],
 }
 
-/// Compares two curves; means over time are by the trapezoidal rule.
+/// Compares two curves; means over time use the trapezoidal rule.
 pub fn likeness(times: &[f64], a: &[f64], b: &[f64]) -> Likeness {
     let mut weights = vec![0.0; times.len()];
     for (k, t) in times.windows(2).enumerate() {
@@ -75,7 +77,7 @@ pub fn likeness(times: &[f64], a: &[f64], b: &[f64]) -> Likeness {
     }
 }
 
-/// When a curve begins; see [`Likeness::onsets`].
+/// Onset of a curve; see [`Likeness::onsets`].
 pub fn onset(times: &[f64], y: &[f64]) -> Option<f64> {
     let (low, high) = y.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &y| (l.min(y), h.max(y)));
     let on = low + ON * (high - low);

@@ -1,20 +1,20 @@
-//! Measured loads as forces of a model.
+//! Conversion of measured loads to forces of a model.
 
 use soleus_math::Table;
 use soleus_model::external_loads::{ExternalForceSource, ExternalLoads};
 use soleus_model::force::{ExternalForce, Force, ForceKind};
 
-/// Why measured loads cannot act on a model.
+/// Why measured loads cannot be applied to a model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadsError {
-    /// No table for a force.
+    /// A force without a table.
     #[error("external force `{force}` has no data file, and neither do the loads")]
     NoData {
         /// The force.
         force: String,
     },
-    /// An identifier that does not name three columns.
+    /// An identifier that does not match three columns.
     #[error(
         "external force `{force}`: `{identifier}` matches {found} column(s) of the data; expected 3 (x, y, z)"
     )]
@@ -23,7 +23,7 @@ pub enum LoadsError {
         force: String,
         /// The identifier.
         identifier: String,
-        /// How many columns it begins.
+        /// Number of columns that start with it.
         found: usize,
     },
     /// Values are missing.
@@ -40,8 +40,8 @@ pub enum LoadsError {
 
 /// The forces of an `ExternalLoads` file with their data, to be added to [`soleus_model::Model::forces`].
 ///
-/// `table_of` gives the table of a file named in the loads. `datafile` of the loads counts before the forces' own sources,
-/// and an identifier stands for the three columns whose labels begin with it, both as in OpenSim.
+/// `table_of` returns the table of a file named in the loads. `datafile` of the loads takes precedence over the data
+/// sources of the forces, and an identifier refers to the three columns whose labels start with it, both as in OpenSim.
 pub fn external_forces<'t>(
     loads: &ExternalLoads,
     table_of: &dyn Fn(&str) -> Option<&'t Table>,

@@ -1,13 +1,13 @@
-//! Polynomials in place of paths: fast, smooth, with stated errors.
+//! Approximation of paths by polynomials: fast, smooth, with known errors.
 //!
 //! The length of a path is fitted over the ranges of the coordinates it depends on,
 //!
 //!   L(q) ≈ Σ c_k Π q_j^{e_kj},   moment arms −∂L/∂q_j                                    (1)
 //!
-//! by linear least squares on lengths and moment arms together, the order raised until both meet their tolerance
-//! (van den Bogert, Blana and Heinrich 2011, eqs. 10 and 11). Coordinates that constraints tie to others are not
-//! variables of the polynomial: samples lie on the constraints, and the moment arm of an independent coordinate
-//! counts what moves with it.
+//! by linear least squares on lengths and moment arms together; the order is increased until both meet their tolerance
+//! (van den Bogert, Blana and Heinrich 2011, eqs. 10 and 11). Coordinates that depend on others through constraints are
+//! not variables of the polynomial: samples satisfy the constraints, and the moment arm of an independent coordinate
+//! includes the dependent ones.
 
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::moment_arm::MomentArms;
@@ -20,27 +20,27 @@ use soleus_model::id::CoordinateId;
 use soleus_model::joint::MotionType;
 use soleus_model::path::FunctionBasedPath;
 
-/// What to fit, and how well.
+/// Settings of the fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FitOptions {
-    /// Lowest order tried.
+    /// Minimum order.
     pub min_order: usize,
-    /// Highest order tried.
+    /// Maximum order.
     pub max_order: usize,
-    /// Root mean square error of the length to reach, m.
+    /// Target RMS error of the length, m.
     pub length_tolerance: f64,
-    /// Root mean square error of every moment arm to reach, m.
+    /// Target RMS error of each moment arm, m.
     pub moment_arm_tolerance: f64,
     /// Samples per coefficient of the largest polynomial.
     pub samples_per_coefficient: usize,
-    /// A coordinate counts if the moment arm exceeds this somewhere, m.
+    /// Minimum moment arm for a path to depend on a coordinate, m.
     pub smallest_moment_arm: f64,
-    /// Largest excursion from the default of a coordinate whose range is wider, rad or m.
+    /// Maximum excursion from the default value for coordinates with a wider range, rad or m.
     pub widest: f64,
-    /// Poses to fit around, each with a value for every coordinate of the model; if there are none, the ranges of the
-    /// coordinates are fitted over.
+    /// Poses around which paths are fitted, each with a value for every coordinate of the model; if empty, the whole
+    /// ranges of the coordinates are used.
     pub poses: Vec<Vec<f64>>,
-    /// How far around those poses: rotations, rad, and translations, m.
+    /// Margin around these poses: rotations, rad, and translations, m.
     pub margin: [f64; 2],
 }
 
@@ -60,20 +60,20 @@ impl Default for FitOptions {
     }
 }
 
-/// One fitted path and how far it is off.
+/// A fitted path and its errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedPath {
-    /// The force whose path it is, by its number in the model.
+    /// Index of its force in the model.
     pub force: usize,
     /// The polynomial as a path.
     pub path: FunctionBasedPath,
-    /// Order reached.
+    /// Order of the polynomial.
     pub order: usize,
     /// Coefficients in the order of `MultivariatePolynomial`.
     pub coefficients: Vec<f64>,
-    /// Root mean square and largest error of the length on samples that were not fitted, m.
+    /// RMS and maximum error of the length at samples not used for the fit, m.
     pub length_error: [f64; 2],
-    /// The same of the moment arms, over all coordinates, m.
+    /// RMS and maximum error of the moment arms, over all coordinates, m.
     pub moment_arm_error: [f64; 2],
     /// Whether both tolerances were met.
     pub converged: bool,
@@ -86,8 +86,8 @@ struct Sample {
     arms: Vec<Vec<f64>>,
 }
 
-/// Fits the paths of all forces that have one. `progress` is told how many of how many are done and may stop
-/// the work by returning false; what is done by then is returned.
+/// Fits the paths of all forces that have one. `progress` is called with the number done and the total, and may stop
+/// the work by returning false; the paths fitted so far are returned.
 pub fn fit_paths(
     model: &Model,
     system: &System,
@@ -254,7 +254,8 @@ fn halton(mut i: usize, base: usize) -> f64 {
 /// So many numbers the equations of a fit have at most: 1.6 GB. Six coordinates at order 7 stay below.
 const MOST_NUMBERS: usize = 200_000_000;
 
-/// The highest order of polynomials. Powers of two radians are 1e12 there, and no digit of a sum of such terms is left beyond it.
+/// Maximum order of polynomials. At this order powers of two radians are 1e12, and sums of such terms lose all
+/// significant digits beyond it.
 pub const MOST_ORDER: usize = 40;
 
 fn fit_one(

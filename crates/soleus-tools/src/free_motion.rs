@@ -1,15 +1,15 @@
-//! Bodies that move freely in ground: filters, velocities and accelerations by their pose.
+//! Filtering and differentiation of the pose of bodies that move freely in ground.
 //!
-//! The angles of such a body depend on where the laboratory has its axes; they jump by whole turns, and run away where the second of
-//! three comes near a quarter turn. Splines and filters through the angles give other joint moments for a subject who walks another
-//! way. The nine numbers of R = R_GB and the three of p turn with the laboratory, splines and filters are linear, and so
-//! what follows from them turns with it too:
+//! The angles of such a body depend on the axes of the laboratory; they jump by full rotations and are singular where
+//! the second of the three is near 90°. Splines and filters of the angles therefore give different joint moments for a
+//! subject who walks in another direction. The nine numbers of R = R_GB and the three of p rotate with the laboratory,
+//! and splines and filters are linear, so the results rotate with it as well:
 //!
 //!   ω× = skew(Ṙ Rᵀ),   α× = skew(R̈ Rᵀ),   as (Ṙ Rᵀ)˙ = R̈ Rᵀ + Ṙ Ṙᵀ and the last is symmetric    (1)
 //!   H u = (ω, ṗ),      H u̇ = (α, p̈) − c                                                            (2)
 //!
-//! with H and c the motion subspace and the Coriolis acceleration of the joint. A filtered R is put back on a rotation by the
-//! nearest one, which turns with the laboratory too.
+//! with H and c the motion subspace and the Coriolis acceleration of the joint. A filtered R is replaced by the nearest
+//! rotation matrix, which also rotates with the laboratory.
 
 use soleus_dynamics::System;
 use soleus_dynamics::joint::speeds_from_rates;
@@ -20,7 +20,7 @@ use soleus_math::table::{Table, TableError};
 use soleus_math::{Mat33, Rotation, SpatialVec, Vec3, vec3};
 use soleus_model::{Model, angles};
 
-/// Mobilities of a body that moves freely.
+/// Number of mobilities of a free body.
 pub const MOBILITIES: usize = 6;
 
 /// Numbers of a pose: the columns of R, then p.
@@ -32,7 +32,7 @@ const CLOSE: f64 = 1e-9;
 /// Steps after which a pose counts as out of reach. From a neighbouring pose three or four do.
 const MOST_STEPS: usize = 30;
 
-/// Nodes of the tree that a joint of six mobilities connects with ground.
+/// Nodes of the tree that are connected with ground by a joint of six mobilities.
 pub fn free_nodes(system: &System) -> Vec<usize> {
     let nodes = system.tree.nodes.iter().enumerate();
     nodes
@@ -44,13 +44,13 @@ pub fn free_nodes(system: &System) -> Vec<usize> {
 /// Velocity V and acceleration A of a body's origin frame, in ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// rad/s, m/s.
+    /// Velocity, rad/s and m/s.
     pub V: SpatialVec<f64>,
-    /// rad/s², m/s².
+    /// Acceleration, rad/s² and m/s².
     pub A: SpatialVec<f64>,
 }
 
-/// A body that moves freely, and room to compute with it.
+/// A free body, with memory for its computations.
 #[derive(Clone, Debug)]
 pub struct FreeBody {
     node: usize,
@@ -177,14 +177,14 @@ impl FreeBody {
     }
 }
 
-/// The motion of a body that moves freely: splines through the numbers of its pose.
+/// Motion of a free body: splines through the elements of its pose.
 #[derive(Clone, Debug)]
 pub struct FreeMotion {
     numbers: Vec<GcvSpline>,
 }
 
 impl FreeMotion {
-    /// Through the poses at coordinates, row by row, where `spline` goes through numbers at the same rows.
+    /// Through the poses at the given coordinates, row by row; `spline` interpolates numbers at the same rows.
     pub fn new(
         system: &System,
         body: &mut FreeBody,
@@ -213,7 +213,7 @@ impl FreeMotion {
         Rates { V: SpatialVec::new(turning(1), vector(9, 1)), A: SpatialVec::new(turning(2), vector(9, 2)) }
     }
 
-    /// Coordinates at a time, from others nearby.
+    /// Coordinates at a time, continued from nearby coordinates.
     pub fn coordinates(
         &self,
         system: &System,
@@ -226,9 +226,10 @@ impl FreeMotion {
     }
 }
 
-/// A table of coordinates after `filter`, which is linear: bodies that move freely by their poses, all else column by column.
+/// A table of coordinates after the linear `filter`: free bodies are filtered by their poses, all other coordinates
+/// column by column.
 ///
-/// `column` says where a coordinate is in the table. Rows of the result may be others than those of the table.
+/// `column` gives the column of a coordinate in the table. Rows of the result may differ from those of the table.
 pub fn filtered<E: From<TableError>>(
     model: &Model,
     system: &System,

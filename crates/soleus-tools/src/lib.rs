@@ -1,6 +1,6 @@
-//! Studies with a model: from measured motion to joint angles and loads, and from paths to polynomials.
+//! Tools for musculoskeletal models: from measured motion to joint angles, loads and muscle forces, and path fitting.
 //!
-//! Tables in, tables out: nothing here opens a file, prints or reads the clock.
+//! Inputs and outputs are tables: this crate does not open files, print, or read the clock.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_BS.
 

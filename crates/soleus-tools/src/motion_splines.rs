@@ -1,7 +1,7 @@
 //! A measured motion as functions of time: natural splines through the (filtered) coordinates.
 //!
-//! Bodies that move freely are filtered and interpolated by their poses, which turn with the laboratory; splines go through their coordinates
-//! at times so close that it does not matter which way the laboratory faces.
+//! Bodies that move freely are filtered and interpolated by their poses, which rotate with the laboratory. Splines go
+//! through their coordinates at times so close that the heading of the laboratory does not matter.
 
 use crate::free_motion::{self, FreeBody, FreeMotion, MOBILITIES, free_nodes};
 use crate::inverse_dynamics::{Error, chosen_columns};
@@ -20,13 +20,13 @@ pub struct MotionSplines {
     defaults: Vec<f64>,
     /// First mobilities of joints whose speeds are an angular velocity.
     angular: Vec<usize>,
-    /// Coordinates that the data lack; they stay at their defaults.
+    /// Coordinates without data, which keep their default values.
     pub at_default: Vec<String>,
 }
 
 impl MotionSplines {
-    /// Splines of `degree` through `coordinates` (a table by coordinate name or path; rotations in degrees if it says so), low-passed
-    /// at `cutoff_hz` if that is given, as inverse dynamics does it.
+    /// Splines of `degree` through `coordinates` (a table by coordinate name or path; rotations in degrees if its
+    /// header says so), low-pass filtered at `cutoff_hz` if given, as in inverse dynamics.
     pub fn new(
         model: &Model,
         system: &System,
@@ -86,7 +86,7 @@ impl MotionSplines {
         Ok((motion, table.times().to_vec()))
     }
 
-    /// Whether the data hold a mobility.
+    /// Whether there are data for a mobility.
     pub fn holds(&self, mobility: usize) -> bool {
         self.splines.get(mobility).is_some_and(Option::is_some)
     }

@@ -1,11 +1,11 @@
-//! Inertial sensors put on a model, from how they are turned in a pose that is known.
+//! Placement of inertial sensors on a model, from their orientations in a known pose.
 //!
-//! The subject stands in the model's default pose; a sensor then sits on its body with the orientation
+//! The subject stands in the model's default pose; the orientation of a sensor on its body is then
 //!
 //!   R_BS = R_GBᵀ R_GS
 //!
-//! where R_GS is what the sensor measures, turned from the sensors' world to ground, and about the vertical so that the
-//! subject faces as the model does. The steps of OpenSim's `IMUPlacer`, with its numbers.
+//! where R_GS is the measured orientation, rotated from the sensors' world frame to ground, and about the vertical so
+//! that the subject faces in the same direction as the model. Steps and results are those of OpenSim's `IMUPlacer`.
 
 use soleus_dynamics::assembly::{Assembler, NotAssembled};
 use soleus_dynamics::system::SystemError;
@@ -18,22 +18,22 @@ use soleus_model::{Document, Element, Model};
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The model cannot be computed with.
+    /// The model cannot be compiled.
     #[error(transparent)]
     System(#[from] SystemError),
-    /// The constraints of the model cannot be met.
+    /// The constraints of the model cannot be satisfied.
     #[error("the constraints cannot be satisfied in the default pose: {0}")]
     NotAssembled(#[from] NotAssembled),
     /// The data are not orientations.
     #[error("the data are not orientations: {reason}")]
     NotOrientations {
-        /// What is wrong with them.
+        /// Reason.
         reason: &'static str,
     },
     /// No column is named after a body.
     #[error("no column has the name of a body followed by `_imu`")]
     NoSensors,
-    /// The sensor that tells the heading is not in the data.
+    /// The sensor that defines the heading is not in the data.
     #[error("the data have no column `{label}` for the heading")]
     NoBase {
         /// Its name.
@@ -44,38 +44,37 @@ pub enum Error {
     NoRoot,
 }
 
-/// An axis of a sensor, with a sign, along which the subject faces.
+/// A signed axis of a sensor that points in the facing direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
     /// Column of the sensor.
     pub label: String,
     /// Axis 0, 1, 2.
     pub axis: usize,
-    /// Whether the subject faces against the axis.
+    /// Whether the facing direction is opposite to the axis.
     pub negative: bool,
 }
 
 /// A model with sensors.
 #[derive(Clone, Debug)]
 pub struct PlacedImus {
-    /// What to write.
+    /// The document to write.
     pub document: Document,
-    /// How far the data were turned about the vertical, rad.
+    /// Rotation of the data about the vertical, rad.
     pub heading: f64,
     /// Sensors that were placed.
     pub placed: Vec<String>,
-    /// Columns that name no body.
+    /// Columns that do not belong to a body.
     pub unknown: Vec<String>,
 }
 
-/// The rotation of three angles (rad) about the axes x, y, z that stay in place, one after the other:
-/// `sensor_to_opensim_rotations`.
+/// Rotation by three angles (rad) about the space-fixed axes x, y, z in sequence: `sensor_to_opensim_rotations`.
 pub fn space_fixed_xyz(angles: Vec3<f64>) -> Rotation<f64> {
     Rotation::about_z(angles.z) * Rotation::about_y(angles.y) * Rotation::about_x(angles.x)
 }
 
-/// Puts a sensor on each body `b` for which the first row of `orientations` (quaternions) has a column `b_imu`: a frame at
-/// the body's mass center and an `IMU` in it, or a new orientation for the frame of that name if there is one.
+/// Places a sensor on each body `b` for which the first row of `orientations` (quaternions) has a column `b_imu`: adds
+/// a frame at the body's mass center with an `IMU`, or changes the orientation of an existing frame of that name.
 pub fn place_imus(
     document: &Document,
     model: &Model,

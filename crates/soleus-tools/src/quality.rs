@@ -1,7 +1,7 @@
-//! Mistakes in measured data that no computation survives, found before it starts: times out of order, wrong units, axes
-//! turned, plates upside down. And how far a result is from balance.
+//! Checks of measured data before a computation: times out of order, wrong units, rotated axes, inverted plates; and
+//! residuals of a result.
 //!
-//! Every finding is a diagnostic with what is wrong and what to do; the caller decides whom to tell.
+//! Every finding is a diagnostic with the problem and a remedy; the caller reports it.
 
 mod points;
 
@@ -17,8 +17,8 @@ use soleus_simulation::system::state_column;
 /// Below this a plate is taken for unloaded, N.
 const UNLOADED_N: f64 = 20.0;
 
-/// Checks the times of a table: they must increase (an error), in steps of one length, at the rate that the header states
-/// (warnings).
+/// Checks the times of a table: they must increase (error), and steps should be uniform and match the rate in the
+/// header (warnings).
 pub fn check_times(table: &Table, log: &mut Diagnostics) {
     let t = table.times();
     if let Some(i) = (1..t.len()).find(|&i| !(t[i] > t[i - 1])) {
@@ -56,8 +56,8 @@ pub fn check_times(table: &Table, log: &mut Diagnostics) {
     }
 }
 
-/// Checks the cutoff of a low-pass filter, Hz: above half the rate of the rows there is nothing to hold back, and the filter takes
-/// 0.49 of the rate in its place, as OpenSim's does.
+/// Checks the cutoff frequency of a low-pass filter, Hz: above half the sampling rate there is nothing to filter, and
+/// 0.49 of the rate is used instead, as in OpenSim.
 pub fn check_cutoff(times: &[f64], cutoff_hz: f64, log: &mut Diagnostics) {
     let Ok(step) = soleus_math::signal::even_step(times) else { return };
     let rate = 1.0 / step;
@@ -70,7 +70,7 @@ pub fn check_cutoff(times: &[f64], cutoff_hz: f64, log: &mut Diagnostics) {
     }
 }
 
-/// Checks the units of a motion: those of its angles and of its lengths.
+/// Checks the units of angles and lengths in a motion.
 pub fn check_units(model: &Model, motion: &Table, log: &mut Diagnostics) {
     check_angles(model, motion, log);
     check_lengths(model, motion, log);
@@ -93,9 +93,9 @@ fn largest(column: &[f64]) -> f64 {
     column.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
 }
 
-/// Checks the unit of the angles of a motion. A table in radians, by what its header says, in which a joint turns farther than
-/// three times what it can, and would not in degrees, is in degrees. One in degrees in which nothing is beyond 3.14, but moves fast,
-/// is in radians.
+/// Checks the unit of the angles in a motion. A table in radians according to its header is in degrees if a joint
+/// exceeds three times its range, but would not in degrees. A table in degrees is in radians if all values are below
+/// 3.14 but change fast.
 pub fn check_angles(model: &Model, motion: &Table, log: &mut Diagnostics) {
     if motion.element().components() != 1 {
         return;
@@ -262,7 +262,7 @@ fn extent(points: &[Vec3<f64>]) -> Vec3<f64> {
     Vec3::from_array(sum.to_array().map(|x| (x / n).sqrt()))
 }
 
-/// Checks measured forces: plates without data, plates that pull, and sums that no body of this weight makes.
+/// Checks measured forces: plates without data, downward forces, and sums that do not fit the weight of the model.
 pub fn check_ground_reactions(model: &Model, forces: &[Force], log: &mut Diagnostics) {
     let weight = model.total_mass() * model.gravity.norm();
     if weight == 0.0 {
@@ -308,18 +308,18 @@ pub fn check_ground_reactions(model: &Model, forces: &[Force], log: &mut Diagnos
     }
 }
 
-/// Forces and moments that act on the body at the root without anything that could exert them.
+/// Residual forces and moments at the root.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Residuals {
     /// RMS of the force, N.
     pub force_rms: f64,
-    /// Its largest value, N.
+    /// Maximum force, N.
     pub force_peak: f64,
     /// RMS of the moment, N m.
     pub moment_rms: f64,
-    /// Its largest value, N m.
+    /// Maximum moment, N m.
     pub moment_peak: f64,
-    /// Time of the largest force, s.
+    /// Time of the maximum force, s.
     pub worst_time: f64,
     /// Weight of the model, N.
     pub weight: f64,
@@ -331,7 +331,7 @@ const LARGE_FORCE: f64 = 0.1;
 const LARGE_ARM_M: f64 = 0.1;
 
 impl Residuals {
-    /// Says if the residuals are large, and what may be the reason.
+    /// Warns if the residuals are large, with possible reasons.
     pub fn check(&self, log: &mut Diagnostics) {
         if self.force_rms > LARGE_FORCE * self.weight {
             let part = 100.0 * self.force_rms / self.weight;
@@ -359,8 +359,8 @@ fn length(d: f64) -> String {
     if d < 1.0 { format!("{:.0} cm", 100.0 * d) } else { format!("{d:.1} m") }
 }
 
-/// The residuals in a table of generalized forces (`<coordinate>_force`, `<coordinate>_moment`); `None` if no joint leaves
-/// a body free in ground.
+/// Residuals in a table of generalized forces (`<coordinate>_force`, `<coordinate>_moment`); `None` if no body moves
+/// freely in ground.
 pub fn residuals(model: &Model, generalized_forces: &Table) -> Option<Residuals> {
     let is_root = |j: &&soleus_model::joint::Joint| {
         model.frames.get(j.parent.0).is_some_and(|f| f.body.0 == 0) && j.coordinates.len() >= 3

@@ -6,8 +6,9 @@ use soleus_dynamics::force::Kernel;
 use soleus_dynamics::system::Actor;
 use soleus_model::Model;
 
-/// Force, speed and power of every enabled actuator. The speed is that along which the force does its work: lengthening
-/// of a path, the speed of a coordinate, of a point along its force, of two bodies about a torque's axis.
+/// Force, speed and power of every enabled actuator. The speed is the one conjugate to the force: the lengthening speed
+/// of a path, the speed of a coordinate, the speed of a point along its force, or the relative speed of two bodies
+/// about the axis of a torque.
 #[derive(Clone, Debug)]
 pub struct Actuation {
     opensim_faults: bool,
@@ -16,8 +17,8 @@ pub struct Actuation {
 }
 
 impl Actuation {
-    /// For a model. OpenSim takes the speed of a point whatever its direction, and the axis of a torque as if it were given
-    /// in ground; so do we with `opensim_faults`.
+    /// For a model. OpenSim uses the speed of a point regardless of its direction, and treats the axis of a torque as
+    /// if it were given in ground; `opensim_faults` reproduces this.
     pub fn new(model: &Model, system: &System, opensim_faults: bool) -> Self {
         let on = |&i: &usize| system.forces[i].enabled && model.forces[i].is_actuator();
         let actuators: Vec<usize> = (0..model.forces.len()).filter(on).collect();

@@ -1,12 +1,12 @@
-//! `BodyKinematics`: where bodies are, how fast they move and how they accelerate.
+//! `BodyKinematics`: positions, velocities and accelerations of bodies.
 
 use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, bodies};
 use soleus_dynamics::Workspace;
 use soleus_math::Vec3;
 use soleus_model::Model;
 
-/// Mass centres of bodies and body-fixed X-Y-Z angles, their velocities and accelerations, in ground or in each body's own
-/// axes; and the same of the mass centre of the whole model.
+/// Positions of mass centres of bodies and body-fixed X-Y-Z angles, their velocities and accelerations, in ground or in
+/// each body's own axes; and the same for the mass centre of the whole model.
 #[derive(Clone, Debug)]
 pub struct BodyKinematics {
     /// Body and mass centre in it.
@@ -19,7 +19,8 @@ pub struct BodyKinematics {
 }
 
 impl BodyKinematics {
-    /// For the named bodies; `all` for all of them and the mass centre of the model, `center_of_mass` for that alone.
+    /// For the named bodies; `all` for all bodies and the mass centre of the model, `center_of_mass` for the latter
+    /// only.
     pub fn new(
         model: &Model,
         names: &[String],

@@ -1,4 +1,4 @@
-//! `ForceReporter`: what every force exerts.
+//! `ForceReporter`: values of all forces.
 
 use super::{Analysis, AnalysisError, Moment, Output, Recorder};
 use soleus_dynamics::constraint::CompiledConstraint;
@@ -9,7 +9,7 @@ use soleus_model::Model;
 
 const TEXT: &str = "\nForces (N) and torques (N m) that act on the model.\n\n";
 
-/// Forces of all enabled forces of the model, and of its constraints if asked for.
+/// Values of all enabled forces of the model, and of its constraints if requested.
 #[derive(Clone, Debug)]
 pub struct ForceReporter {
     constraints: Vec<usize>,

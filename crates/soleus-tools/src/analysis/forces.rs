@@ -1,4 +1,4 @@
-//! Actuators driven by the force they exert.
+//! Actuators with a prescribed force.
 
 use soleus_dynamics::force::{Kernel, PathForce};
 use soleus_dynamics::multibody::compute_generalized_forces;
@@ -6,15 +6,15 @@ use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Loads, System, Workspace};
 use soleus_math::SpatialVec;
 
-/// The load of an actuator that exerts a given force (N or N·m), whatever its law.
+/// The load of an actuator that exerts a given force (N or N·m), regardless of its force law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActuatorLoad {
-    /// The force in the model.
+    /// Index of the force in the model.
     pub force: usize,
 }
 
 impl ActuatorLoad {
-    /// `None` for a force that is not an actuator of one number.
+    /// `None` if the force is not a scalar actuator.
     pub fn new(system: &System, force: usize) -> Option<Self> {
         match &system.forces.get(force)?.actor {
             Actor::Muscle(_) => Some(ActuatorLoad { force }),
@@ -30,7 +30,7 @@ impl ActuatorLoad {
         }
     }
 
-    /// Force (N or N·m) at a control of one: the optimal force of an ideal actuator, 1 for the rest.
+    /// Force (N or N·m) at a control of one: the optimal force of an ideal actuator, 1 for other actuators.
     pub fn optimal_force(&self, system: &System) -> f64 {
         let Actor::Force(c) = &system.forces[self.force].actor else { return 1.0 };
         match c.kernel() {
@@ -44,7 +44,7 @@ impl ActuatorLoad {
         }
     }
 
-    /// Adds the load of `actuation` (N or N·m), after `compute_paths`.
+    /// Adds the load for a force `actuation` (N or N·m), after `compute_paths`.
     pub fn add(
         &self,
         system: &System,
@@ -72,7 +72,7 @@ impl ActuatorLoad {
         }
     }
 
-    /// Writes the generalized forces of `actuation`; `body` is scratch, one entry per body.
+    /// Writes the generalized forces for `actuation`; `body` is scratch memory, one entry per body.
     pub fn generalized(
         &self,
         system: &System,

@@ -1,4 +1,4 @@
-//! Forces of actuators from a table, such as static optimization writes.
+//! Actuator forces from a table, such as results of static optimization.
 
 use super::{ActuatorLoad, AnalysisError, Moment};
 use soleus_dynamics::{Loads, System, Workspace};
@@ -13,7 +13,7 @@ pub(super) struct GivenForces {
 }
 
 impl GivenForces {
-    /// All enabled actuators must be in the table.
+    /// The table must contain all enabled actuators.
     pub fn new(model: &Model, system: &System, table: &Table) -> Result<Self, AnalysisError> {
         let mut columns = Vec::new();
         for (i, f) in model.forces.iter().enumerate() {
@@ -29,20 +29,20 @@ impl GivenForces {
         Ok(GivenForces { table: table.clone(), columns })
     }
 
-    /// Switches the actuators themselves off.
+    /// Disables the actuators of the model.
     pub fn switch_off(&self, system: &mut System) {
         for (load, _) in &self.columns {
             system.forces[load.force].enabled = false;
         }
     }
 
-    /// The force of an actuator at time t, on straight lines through the table; `None` for what is not in it.
+    /// Force of an actuator at time t, interpolated linearly; `None` if it is not in the table.
     pub fn at(&self, force: usize, t: f64) -> Option<f64> {
         let (_, column) = self.columns.iter().find(|(load, _)| load.force == force)?;
         Some(interpolate(self.table.times(), &self.table.columns()[*column], t))
     }
 
-    /// Kinematics, loads, accelerations and multipliers of a system whose own actuators are switched off.
+    /// Kinematics, loads, accelerations and multipliers of a system whose own actuators are disabled.
     pub fn compute(
         &self,
         system: &System,

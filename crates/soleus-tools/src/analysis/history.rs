@@ -1,4 +1,4 @@
-//! How a model moved: its states over time, from a table of states or of coordinates.
+//! States of a model over time, from a table of states or coordinates.
 
 use crate::free_motion::{self, FreeBody, FreeMotion, MOBILITIES, free_nodes};
 use soleus_dynamics::assembly::{Assembler, NotAssembled};
@@ -28,34 +28,34 @@ pub struct StateHistory {
     span: [f64; 2],
     /// Whether bodies that move freely accelerate as their velocity says, and not as their angles do.
     by_pose: bool,
-    /// States that the data lack, by label; they stay at their defaults.
+    /// Labels of states without data, which keep their default values.
     pub at_default: Vec<String>,
 }
 
-/// Why a table is no motion of the model.
+/// Why a table is not a motion of the model.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// The data hold nothing of the model.
+    /// The data contain no state of the model.
     #[error("none of the columns is a coordinate or a state of the model")]
     Nothing,
-    /// States in degrees.
+    /// States are in degrees.
     #[error("the table is in degrees, but states are in radians")]
     Degrees,
-    /// A column cannot be splined.
+    /// A column cannot be interpolated by a spline.
     #[error("coordinate `{name}`: {source}")]
     Column {
         /// The coordinate.
         name: String,
-        /// Why.
+        /// Cause.
         source: FunctionError,
     },
-    /// Speeds that do not go with the coordinates.
+    /// Speeds and coordinates have different numbers of rows.
     #[error("the speeds have {speeds} rows, the coordinates {coordinates}")]
     Speeds {
-        /// Rows of the speeds.
+        /// Number of rows of the speeds.
         speeds: usize,
-        /// Rows of the coordinates.
+        /// Number of rows of the coordinates.
         coordinates: usize,
     },
     /// A value is missing.
@@ -63,52 +63,53 @@ pub enum HistoryError {
     Missing {
         /// The column.
         label: String,
-        /// s.
+        /// Time, s.
         time: f64,
     },
-    /// A pose does not fit the constraints.
+    /// A pose cannot satisfy the constraints.
     #[error("at {time} s: {source}")]
     Assembly {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Why.
+        /// Cause.
         source: NotAssembled,
     },
-    /// The filter does not work on the data.
+    /// The data cannot be filtered.
     #[error(transparent)]
     Signal(#[from] SignalError),
-    /// A table that makes no sense.
+    /// Invalid table.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// The data end before the time asked for, or begin after it, or there are none.
+    /// There are no data in the requested time range.
     #[error("the motion spans {first} s to {last} s, outside the requested {from} s to {to} s")]
     NoRows {
         /// First time of the data.
         first: f64,
         /// Last time of the data.
         last: f64,
-        /// Begin of the range asked for.
+        /// Start of the requested range.
         from: f64,
-        /// End of the range asked for.
+        /// End of the requested range.
         to: f64,
     },
 }
 
-/// How coordinates become states.
+/// How coordinates are converted to states.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MotionSettings {
-    /// Cutoff (Hz) of the low-pass on the coordinates; `None` for no filter.
+    /// Cutoff frequency (Hz) of the low-pass filter on the coordinates; `None` for no filter.
     pub cutoff_hz: Option<f64>,
-    /// As OpenSim does: coordinates that the data lack are zero, angles of ball joints are taken for integrals of the
-    /// speeds, and speeds are left off the constraints.
+    /// As in OpenSim: coordinates without data are zero, angles of ball joints are treated as integrals of the speeds,
+    /// and speeds are not projected onto the constraints.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, and not their poses.
+    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, instead of their
+    /// poses.
     pub root_angles: bool,
 }
 
 impl StateHistory {
-    /// From a table of states, labelled as any version of OpenSim does; rad and m. What is left out takes its default.
-    /// The columns of the table become those of the history: such tables are long, and copies take their time.
+    /// From a table of states, with labels of any OpenSim version; rad and m. Missing states take their default values.
+    /// The columns of the table are moved into the history, because copying such long tables would take time.
     pub fn from_states(model: &Model, system: &System, table: Table) -> Result<Self, HistoryError> {
         if table.in_degrees == Some(true) {
             return Err(HistoryError::Degrees);
@@ -131,18 +132,19 @@ impl StateHistory {
         Ok(h)
     }
 
-    /// Accelerations of all bodies as their speeds say, coordinate by coordinate, as OpenSim has them.
+    /// Computes accelerations of all bodies from their speeds, coordinate by coordinate, as in OpenSim.
     pub fn by_angles(self) -> Self {
         StateHistory { by_pose: false, ..self }
     }
 
-    /// Whether what moves freely in ground is differentiated by its angles, as in OpenSim.
+    /// Whether bodies that move freely in ground are differentiated by their angles, as in OpenSim.
     pub fn is_by_angles(&self) -> bool {
         !self.by_pose
     }
 
-    /// From a table of coordinates by name or path, degrees if it says so: filtered if asked for, speeds from splines of
-    /// degree 5 unless given, every pose put on the constraints. Auxiliary states stay at their defaults.
+    /// From a table of coordinates by name or path, in degrees if its header says so: filtered if requested, with
+    /// speeds from quintic splines unless given, and every pose projected onto the constraints. Auxiliary states keep
+    /// their default values.
     pub fn from_coordinates(
         model: &Model,
         system: &System,
@@ -342,8 +344,8 @@ impl StateHistory {
         }
     }
 
-    /// Rows from the last that is not after `from` to the last that is not after `to`, as OpenSim takes them; but none that a
-    /// filter added beyond the data.
+    /// Rows from the last at or before `from` to the last at or before `to`, as in OpenSim, without rows that a filter
+    /// added outside the data.
     pub fn range(&self, from: f64, to: f64) -> Result<RangeInclusive<usize>, HistoryError> {
         let (first, last) = match (self.times.first(), self.times.last()) {
             (Some(&first), Some(&last)) => (first.max(self.span[0]), last.min(self.span[1])),
@@ -376,8 +378,8 @@ impl StateHistory {
         Some([first.max(self.span[0]), last.min(self.span[1])])
     }
 
-    /// Accelerations u̇ of the given rows, mobility by mobility: slopes of splines of degree 5 through the speeds, and through the
-    /// velocities in ground of bodies that move freely.
+    /// Accelerations u̇ of the given rows, by mobility: derivatives of quintic splines through the speeds, and through
+    /// the velocities in ground of bodies that move freely.
     pub fn accelerations(
         &self,
         system: &System,

@@ -1,9 +1,9 @@
-//! `InducedAccelerations`: what each force contributes to the accelerations of the model.
+//! `InducedAccelerations`: contributions of each force to the accelerations of the model.
 //!
-//! With M u̇ + Gᵀ λ = Σ f + c(q, u), G u̇ = b, accelerations are linear in the forces. So each force alone, gravity alone and the
-//! velocities alone (c and b) give accelerations that add up to those of all together. Contact with the ground answers to
-//! every force: measured ground reactions are replaced by constraints that hold the foot where the pressure is centred
-//! (Hamner, Seth and Delp 2010; Lin, Kim and Pandy 2011), and each force calls up its own part of the reaction.
+//! With M u̇ + Gᵀ λ = Σ f + c(q, u), G u̇ = b, accelerations are linear in the forces. The accelerations due to each
+//! force alone, to gravity alone and to the velocities alone (c and b) therefore sum to the total acceleration. Ground
+//! contact reacts to every force: measured ground reactions are replaced by constraints on the foot at the centre of
+//! pressure (Hamner, Seth and Delp 2010; Lin, Kim and Pandy 2011), and each force induces its own part of the reaction.
 
 use super::force_reporter::{constraint_labels, push_constraint};
 use super::given_forces::GivenForces;
@@ -20,43 +20,43 @@ use soleus_math::{SpatialVec, Vec3};
 use soleus_model::force::ForceKind;
 use soleus_model::{Model, angles};
 
-/// A constraint in place of a measured contact force: the foot neither sinks in, nor twists, nor slips.
+/// A constraint that replaces a measured contact force: the foot does not penetrate, twist or slip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContactConstraint {
-    /// Its name, for labels.
+    /// Name for labels.
     pub name: String,
     /// The body in contact.
     pub rolling_body: String,
-    /// The body it stands on.
+    /// The body of the surface.
     pub surface_body: String,
     /// Normal of the surface, in that body.
     pub normal: Vec3<f64>,
-    /// Friction coefficient: beyond it the foot may slip and twist.
+    /// Friction coefficient; beyond it the foot may slip and twist.
     pub friction: f64,
-    /// Radius (m) over which friction resists twisting.
+    /// Radius (m) for the friction moment that resists twisting.
     pub radius: f64,
 }
 
 /// What to compute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InducedSettings {
-    /// Coordinates: names, or the word `all`.
+    /// Coordinates: names, or `all`.
     pub coordinates: Vec<String>,
-    /// Bodies: names, the word `all`, or `center_of_mass` of the whole model.
+    /// Bodies: names, `all`, or `center_of_mass` for the whole model.
     pub bodies: Vec<String>,
-    /// Constraints in place of the measured forces, one for each.
+    /// Constraints that replace the measured forces, one for each.
     pub contacts: Vec<ContactConstraint>,
-    /// Measured forces below this (N) are not contact.
+    /// Minimum measured force (N) for contact.
     pub force_threshold: f64,
-    /// Accelerations per newton of muscle force instead of those of the actual forces.
+    /// Accelerations per newton of muscle force instead of those due to the actual forces.
     pub potentials_only: bool,
-    /// Whether to report the reactions too.
+    /// Whether to report the induced reactions.
     pub report_reactions: bool,
     /// Angles in degrees.
     pub in_degrees: bool,
-    /// What OpenSim does wrong is done so too: translations are multiplied by 180/π where angles are in degrees, forces that
-    /// are not actuators are part of every contribution, and muscles contribute the force they would have at rest, so that
-    /// with rigid tendons contributions do not add up.
+    /// Reproduces errors of OpenSim: translations are multiplied by 180/π if angles are in degrees, forces that are not
+    /// actuators are part of every contribution, and muscles contribute the force they would have at rest, so that
+    /// contributions do not sum to the total with rigid tendons.
     pub opensim_faults: bool,
 }
 
@@ -120,9 +120,9 @@ struct Rows {
 }
 
 impl InducedAccelerations {
-    /// For a model whose measured forces are among its forces. Each contact stands for the measured force on its rolling
-    /// body, or, if there is none, for that of its place in the list. With a table of forces (columns by the names of
-    /// actuators, N and N·m) the actuators exert those, whatever their states are.
+    /// For a model whose forces include the measured forces. Each contact replaces the measured force on its rolling
+    /// body or, if there is none, the measured force at the same position in the list. With a table of forces (columns
+    /// named after actuators, N and N·m) the actuators exert these forces, regardless of their states.
     pub fn new(
         model: &Model,
         system: &System,

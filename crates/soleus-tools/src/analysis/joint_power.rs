@@ -1,4 +1,4 @@
-//! Net moments of joints and the power they deliver.
+//! Net joint moments and joint powers.
 
 use super::{Analysis, AnalysisError, HistoryError, Moment, Output, Recorder, SI, StateHistory};
 use crate::inverse_dynamics::Solver;
@@ -6,8 +6,8 @@ use soleus_dynamics::System;
 use soleus_model::Model;
 use std::ops::RangeInclusive;
 
-/// Net generalized force τ of each coordinate (N·m or N), by inverse dynamics without the actuators of the model, and the
-/// power τ u (W) that it delivers.
+/// Net generalized force τ of each coordinate (N·m or N), by inverse dynamics without the actuators of the model, and
+/// its power τ u (W).
 #[derive(Clone, Debug)]
 pub struct JointPower {
     system: System,
@@ -20,7 +20,7 @@ pub struct JointPower {
 }
 
 impl JointPower {
-    /// For rows of a history, whose speeds give the accelerations.
+    /// For rows of a history; accelerations are computed from its speeds.
     pub fn new(
         model: &Model,
         system: &System,

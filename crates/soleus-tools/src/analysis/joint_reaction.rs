@@ -1,4 +1,4 @@
-//! `JointReaction`: what joints carry.
+//! `JointReaction`: joint reaction forces and moments.
 
 use super::given_forces::GivenForces;
 use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI, frame, nearest};
@@ -11,18 +11,18 @@ use soleus_model::id::JointId;
 /// A reaction to report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReactionChoice {
-    /// Name of the joint; `all` for all of them.
+    /// Name of the joint; `all` for all joints.
     pub joint: String,
-    /// On the child's body, or on the parent's.
+    /// Whether the reaction acts on the child body; otherwise on the parent body.
     pub on_child: bool,
-    /// Frame whose axes are used: a name, or `child` or `parent` for the bodies of the joint.
+    /// Frame in whose axes it is expressed: a name, or `child` or `parent` for the bodies of the joint.
     pub in_frame: String,
 }
 
-/// Force, moment and place of what joints exert on one of their bodies.
+/// Force, moment and point of application of joint reactions on one of the bodies.
 ///
-/// The reaction is all that the joint transmits: constraint forces as well as the generalized forces of actuators that act on
-/// its coordinates, from the balance of the bodies beyond it,
+/// The reaction is the total load transmitted by the joint: constraint forces and generalized forces of actuators on
+/// its coordinates, from the balance of the bodies distal to it,
 ///
 ///   R = Σ_beyond (I A + gyroscopic wrench − applied wrenches)                       (1)
 ///
@@ -60,8 +60,8 @@ struct Given {
 }
 
 impl JointReaction {
-    /// The chosen reactions. With a table of forces (columns by the names of actuators, N and N·m) the actuators exert those
-    /// whatever their states are; all enabled actuators must be in it.
+    /// The chosen reactions. With a table of forces (columns named after actuators, N and N·m) the actuators exert
+    /// these forces, regardless of their states; the table must contain all enabled actuators.
     pub fn new(
         model: &Model,
         system: &System,

@@ -3,7 +3,7 @@
 use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI_OR_DEGREES, coordinates};
 use soleus_model::{Model, angles};
 
-/// Coordinates, speeds and accelerations; angles in degrees if asked for.
+/// Coordinates, speeds and accelerations; angles in degrees if requested.
 #[derive(Clone, Debug)]
 pub struct Kinematics {
     /// Mobility of each coordinate, and the factor to its unit.
@@ -12,7 +12,7 @@ pub struct Kinematics {
 }
 
 impl Kinematics {
-    /// For the named coordinates; `all` for all of them.
+    /// For the named coordinates; `all` for all coordinates.
     pub fn new(
         model: &Model,
         system: &soleus_dynamics::System,

@@ -1,7 +1,7 @@
-//! What can be told about a motion: OpenSim's analyses.
+//! Analyses of a motion, as in OpenSim.
 //!
-//! A [`StateHistory`] says how the model moved; [`analyze`] goes through it row by row, computes everything up to
-//! accelerations, and lets each [`Analysis`] write down what it is about. Tables out, with OpenSim's names, labels and units.
+//! A [`StateHistory`] contains the motion of the model; [`analyze`] evaluates it row by row, up to accelerations, and
+//! calls each [`Analysis`]. Results are tables with OpenSim's names, labels and units.
 
 mod actuation;
 mod body_kinematics;
@@ -54,70 +54,70 @@ use soleus_optimization::separable::SharingError;
 use soleus_simulation::Controls;
 use std::ops::RangeInclusive;
 
-/// The model at one instant of a motion, with everything computed.
+/// The evaluated model at one time of a motion.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The model.
     pub model: &'a Model,
-    /// The model, ready for computing.
+    /// The compiled model.
     pub system: &'a System,
     /// Time, coordinates, speeds and auxiliary states.
     pub x: &'a State<f64>,
-    /// Controls of the actuators, if an analysis needs the motion.
+    /// Controls of the actuators, if an analysis needs forces.
     pub controls: &'a [f64],
-    /// Kinematics, paths, loads and accelerations, those of the bodies included, if an analysis needs them.
+    /// Kinematics, paths, loads and accelerations, including those of the bodies, if an analysis needs them.
     pub ws: &'a Workspace<f64>,
-    /// Number of the row in the history.
+    /// Row of the history.
     pub row: usize,
 }
 
-/// One kind of question put to every instant of a motion.
+/// An analysis that is evaluated at each time of a motion.
 pub trait Analysis {
-    /// Writes down what the instant has to say.
+    /// Records the values at one time.
     fn record(&mut self, now: &Moment) -> Result<(), AnalysisError>;
-    /// Whether forces and accelerations of the instant are needed, or its state alone.
+    /// Whether forces and accelerations are needed, or only the state.
     fn needs_motion(&self) -> bool {
         true
     }
-    /// Whether every row must be recorded, however few are asked for.
+    /// Whether every row must be recorded, even if fewer are reported.
     fn looks_back(&self) -> bool {
         false
     }
-    /// What to know about the result, in words.
+    /// Notes about the result.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
-    /// What went less than well, in words.
+    /// Warnings about the result.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
-    /// What could not be solved, in words; the tables then hold the nearest that was found.
+    /// Description of unsolved rows; the tables then contain the closest solution found.
     fn unsolved(&self) -> Option<String> {
         None
     }
-    /// The end of the name of the table whose columns are controls, to drive a simulation with.
+    /// Suffix of the table whose columns are controls, for use in a simulation.
     fn controls(&self) -> Option<&'static str> {
         None
     }
-    /// What was written down.
+    /// The recorded tables.
     fn finish(self: Box<Self>) -> Result<Vec<Output>, AnalysisError>;
 }
 
-/// A table, and the end of the name of its file.
+/// A table, and the suffix of its file name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    /// What comes after the names of tool and analysis: `_q`, `_pos_global`, `_ReactionLoads`. Without its leading `_`, it
-    /// comes right after the tool's: `Outputs`.
+    /// Suffix after the names of tool and analysis: `_q`, `_pos_global`, `_ReactionLoads`. Without a leading `_` it
+    /// follows the name of the tool directly: `Outputs`.
     pub suffix: String,
     /// The table.
     pub table: Table,
 }
 
-/// An analysis and when it is made.
+/// An analysis and its schedule.
 pub struct Scheduled<'a> {
     /// Name of the analysis; part of the file names.
     pub name: String,
-    /// Every how many rows of the history; the first and the last row of the range count always.
+    /// Use every Nth row of the history; the first and the last row of the range are always included.
     pub step_interval: usize,
     /// The analysis.
     pub analysis: Box<dyn Analysis + 'a>,
@@ -127,56 +127,56 @@ pub struct Scheduled<'a> {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
-    /// A name that the model does not have.
+    /// A name that is not in the model.
     #[error("the model has no {what} `{name}`{}", nearest.as_ref().map_or(String::new(), |n| format!("; the nearest is `{n}`")))]
     Unknown {
-        /// What was looked for.
+        /// Kind of component.
         what: &'static str,
         /// Its name.
         name: String,
-        /// A name that is there and differs least.
+        /// The most similar name in the model.
         nearest: Option<String>,
     },
-    /// Lists that do not go together.
+    /// Inconsistent settings.
     #[error("{0}")]
     Setting(String),
-    /// Columns that are needed are not there.
+    /// Required columns are missing.
     #[error("the table has no column for {what} `{name}`")]
     Missing {
-        /// What was looked for.
+        /// Kind of data.
         what: &'static str,
         /// Its name.
         name: String,
     },
-    /// A pose does not fit the constraints.
+    /// A pose cannot satisfy the constraints.
     #[error("at {time} s: {source}")]
     Assembly {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Why.
+        /// Cause.
         source: NotAssembled,
     },
-    /// Accelerations cannot be found.
+    /// Accelerations cannot be computed.
     #[error("at {time} s: {source}")]
     Motion {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Why.
+        /// Cause.
         source: MotionError,
     },
     /// Static optimization failed.
     #[error(transparent)]
     StaticOptimization(Box<static_optimization::Error>),
-    /// The results do not make a table.
+    /// The results do not form a valid table.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// No further rows are wanted; those that were recorded are kept.
+    /// Cancelled; recorded rows are kept.
     #[error("stopped")]
     Stopped,
 }
 
 impl AnalysisError {
-    /// Whether the input is sound and an iteration did not converge.
+    /// Whether the input is valid but an iteration did not converge.
     pub fn is_not_converged(&self) -> bool {
         use static_optimization::Error;
         let AnalysisError::StaticOptimization(e) = self else { return false };
@@ -184,29 +184,30 @@ impl AnalysisError {
     }
 }
 
-/// What went less than well.
+/// Problems of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Rows analysed.
     pub rows: usize,
     /// Muscles without equilibrium: time (s), force, reason.
     pub not_in_equilibrium: Vec<(f64, usize, String)>,
-    /// Instants (s) without accelerations: nothing resists a force.
+    /// Times (s) without accelerations, because the mass matrix is singular.
     pub without_accelerations: Vec<f64>,
-    /// The last row's time (s) if an analysis asked to stop ([`AnalysisError::Stopped`]) before the last row of the range.
+    /// Time (s) of the last row if an analysis cancelled the run ([`AnalysisError::Stopped`]) before the end of the
+    /// range.
     pub stopped: Option<f64>,
 }
 
-/// How states are prepared before they are analysed.
+/// Preparation of states before the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preparation {
-    /// Whether fibers of muscles are put in equilibrium with their tendons at the activations of the history.
+    /// Whether to equilibrate muscle fibers with their tendons at the activations of the history.
     pub solve_for_equilibrium: bool,
-    /// Speeds are left off the constraints, as OpenSim leaves them.
+    /// Whether speeds are not projected onto the constraints, as in OpenSim.
     pub opensim_faults: bool,
 }
 
-/// Makes the analyses for rows of a history. Each pose is put on the constraints first.
+/// Runs the analyses for rows of a history. Each pose is first projected onto the constraints.
 pub fn analyze(
     (model, system): (&Model, &System),
     history: &StateHistory,

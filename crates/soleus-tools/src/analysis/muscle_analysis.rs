@@ -32,7 +32,7 @@ const QUANTITIES: [Quantity; 18] = [
     ("MuscleActuatorPower", |m| m.muscle_power),
 ];
 
-/// Everything about muscles, and their moment arms and moments about coordinates.
+/// Quantities of muscles, and their moment arms and moments about coordinates.
 #[derive(Clone, Debug)]
 pub struct MuscleAnalysis {
     muscles: Vec<usize>,
@@ -45,8 +45,8 @@ pub struct MuscleAnalysis {
 }
 
 impl MuscleAnalysis {
-    /// For the named muscles and the moment arms about the named coordinates; `all` for all of them. `None` leaves moment
-    /// arms out.
+    /// For the named muscles and moment arms about the named coordinates; `all` for all of them. `None`: no moment
+    /// arms.
     pub fn new(
         model: &Model,
         muscles: &[String],

@@ -80,7 +80,7 @@ pub struct OutputReporter {
     spatial: Vec<Quantity>,
     tables: [Recorder; 3],
     reactions: Option<JointReaction>,
-    /// Outputs that are not known.
+    /// Unknown outputs.
     pub left_out: Vec<String>,
 }
 

@@ -1,12 +1,12 @@
-//! `PointKinematics`: the motion of a point of a body.
+//! `PointKinematics`: motion of a point on a body.
 
 use super::body_kinematics::point_motion;
 use super::{Analysis, AnalysisError, Moment, Output, Recorder, required_frame};
 use soleus_math::{Transform, Vec3};
 use soleus_model::Model;
 
-/// Position, velocity and acceleration of a point of a body; the position in another body, the others in its axes. They
-/// stay velocity and acceleration relative to ground, as in OpenSim.
+/// Position, velocity and acceleration of a point on a body; the position relative to another body, the others in its
+/// axes. Velocity and acceleration are relative to ground, as in OpenSim.
 #[derive(Clone, Debug)]
 pub struct PointKinematics {
     name: String,
@@ -19,7 +19,7 @@ pub struct PointKinematics {
 }
 
 impl PointKinematics {
-    /// For a point (m) of a named frame, in the axes of another if given.
+    /// For a point (m) in a named frame, expressed in another frame if given.
     pub fn new(
         model: &Model,
         (body, point): (&str, Vec3<f64>),

@@ -1,23 +1,24 @@
-//! What probes make of a quantity over time: integrals, rates and extremes so far.
+//! Operations of probes over time: integrals, rates, minima and maxima so far.
 
 use soleus_math::function::GcvSpline;
 use soleus_model::probe::ProbeOperation;
 
-/// How probes look back in time.
+/// How probes use earlier rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LookBack {
     /// Over the motion, from its first row.
     #[default]
     Motion,
-    /// As OpenSim's `AnalyzeTool`, which puts every row into a state that has seen nothing before: integrals stay at their
-    /// initial conditions, rates are zero, and extremes are those of the value and zero.
+    /// As in OpenSim's `AnalyzeTool`, which evaluates every row without earlier rows: integrals stay at their initial
+    /// conditions, rates are zero, and extremes are those of the value and zero.
     OpenSimAnalyze,
-    /// As OpenSim's `ForwardTool`: the motion, but rates by dₖ = 2 (fₖ − fₖ₋₁)/h − dₖ₋₁, which never forgets an error.
+    /// As in OpenSim's `ForwardTool`: over the motion, but rates by dₖ = 2 (fₖ − fₖ₋₁)/h − dₖ₋₁, in which errors
+    /// persist.
     OpenSimForward,
 }
 
-/// The values of one part of a probe after its operation. `values` include the gain, whose sign turns extremes round;
-/// `initial` is where an integral starts, gain included.
+/// Values of one component of a probe after its operation. `values` include the gain, whose sign exchanges minimum and
+/// maximum; `initial` is the initial value of an integral, including the gain.
 pub fn operated(
     operation: ProbeOperation,
     (times, values): (&[f64], Vec<f64>),

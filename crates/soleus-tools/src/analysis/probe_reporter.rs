@@ -11,7 +11,7 @@ use soleus_model::probe::{Probe, ProbeKind, ProbeOperation};
 const TEXT: &str =
     "\nProbes of the model: metabolic and mechanical power in W, forces in N, energies in J.\n\n";
 
-/// Values of all enabled probes, or what their operations make of them: integrals, rates and extremes so far.
+/// Values of all enabled probes after their operations: integrals, rates, minima and maxima so far.
 #[derive(Clone, Debug)]
 pub struct ProbeReporter {
     probes: Vec<(Probe, Quantity)>,
@@ -46,7 +46,8 @@ enum Quantity {
 }
 
 impl ProbeReporter {
-    /// For a model. Where a probe looks back every row of the motion is to be recorded; `every` so many are reported.
+    /// For a model. If a probe uses earlier rows, every row of the motion must be recorded; every `every`-th row is
+    /// reported.
     pub fn new(model: &Model, every: usize, look_back: LookBack) -> Self {
         let (mut probes, mut labels, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for p in model.probes.iter().filter(|p| p.enabled) {

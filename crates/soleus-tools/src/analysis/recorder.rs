@@ -1,11 +1,11 @@
-//! Rows of numbers that become a table.
+//! Collects rows of numbers for a table.
 
 use soleus_math::table::{Element, Table, TableError};
 
 /// Room for so many rows is made with the first: a walk in hundredths of a second.
 const FIRST_ROWS: usize = 256;
 
-/// A table under way.
+/// A table under construction.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     name: String,
@@ -18,12 +18,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// No rows yet. The description goes into the header of the file.
+    /// Without rows. The description is written to the header of the file.
     pub fn new(name: impl Into<String>, description: impl Into<String>, labels: Vec<String>) -> Self {
         Recorder::of(Element::Scalar, name, description, labels)
     }
 
-    /// As [`new`](Self::new), for columns of vectors.
+    /// As [`new`](Self::new), for vector columns.
     pub fn of(
         element: Element,
         name: impl Into<String>,
@@ -42,7 +42,7 @@ impl Recorder {
         }
     }
 
-    /// Says in the header that angles are in degrees.
+    /// Sets whether angles are in degrees, for the header.
     pub fn in_degrees(mut self, yes: bool) -> Self {
         self.in_degrees = yes;
         self
@@ -58,7 +58,7 @@ impl Recorder {
         self.times.len()
     }
 
-    /// One more row; values that are left out are NaN.
+    /// Adds a row; missing values are NaN.
     pub fn push(&mut self, time: f64, values: impl IntoIterator<Item = f64>) {
         // Room for many rows at once: columns are many, and grow together.
         if self.times.len() == self.times.capacity() {

@@ -1,4 +1,4 @@
-//! `StatesReporter`: the states themselves.
+//! `StatesReporter`: all states.
 
 use super::{Analysis, AnalysisError, Moment, Output, Recorder, SI};
 use soleus_dynamics::System;

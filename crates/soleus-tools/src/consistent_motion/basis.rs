@@ -1,7 +1,7 @@
-//! Natural splines of degree 5 over the frames of a trial, as sums of functions that are zero but for a few frames.
+//! Natural quintic splines over the frames of a trial, as sums of basis functions with local support.
 //!
-//! The splines are those that inverse dynamics lays through the rows of a motion (derivatives 3 and 4 vanish at both ends), so that
-//! what it differentiates is what was solved for.
+//! These are the same splines that inverse dynamics uses for a motion (derivatives 3 and 4 are zero at both ends), so
+//! that it differentiates exactly the motion that was solved for.
 
 /// Degree of the splines.
 const DEGREE: usize = 5;
@@ -43,7 +43,7 @@ fn b_spline(knots: &[f64], m: usize, p: usize, d: usize, t: f64, span: usize) ->
 }
 
 impl Basis {
-    /// Functions over frames at `times`, at least eight, rising.
+    /// Basis functions for frames at `times`, at least eight, increasing.
     pub fn new(times: &[f64]) -> Self {
         let n = times.len();
         let mut knots = vec![times[0]; DEGREE];

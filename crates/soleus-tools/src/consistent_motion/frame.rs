@@ -1,4 +1,4 @@
-//! What one frame says: distances of markers, residuals of the root, errors of the model's constraints, and their derivatives.
+//! Terms of one frame: marker distances, residuals at the root, constraint errors, and their derivatives.
 
 use super::angular;
 use super::basis::Basis;

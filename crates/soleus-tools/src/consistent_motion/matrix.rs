@@ -1,4 +1,4 @@
-//! The linear equations of a Gauss–Newton step: banded in time, with a border for the parameters.
+//! Linear equations of a Gauss–Newton step: banded in time, with a border for the parameters.
 
 use super::Iterate;
 use super::basis::Basis;

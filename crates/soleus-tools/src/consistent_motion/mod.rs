@@ -1,19 +1,20 @@
-//! A motion that obeys the model: markers, measured loads and masses brought to agree over a whole trial.
+//! Dynamically consistent motion: adjusts motion, measured loads and masses so that they agree over a whole trial.
 //!
-//! Unknown are the coordinates q(t), natural splines of degree 5 over the frames, and numbers p: offsets of markers, masses and mass
-//! centres, offsets of the loads' points, their gains and tilts, and a delay of the loads. With r the generalized forces of the root (the residuals of inverse
-//! dynamics) at every frame,
+//! The unknowns are the coordinates q(t), natural quintic splines over the frames, and parameters p: marker offsets,
+//! masses and mass centres, offsets of the points of loads, gains and tilts of the loads, and a delay of the loads.
+//! With r the generalized forces of the root (the residuals of inverse dynamics) at every frame,
 //!
 //!   min  ½ Σ w mean |marker(q, p) − measured|² / σ²  +  ½ Σ w_j ∫ q_j‴² dt / (ω_c⁶ h)  +  ½ Σ (p / σ_p)²      (1)
 //!   s.t. r(q, q̇, q̈, p) = 0  at every frame, or  + ½ mean (r / σ_r)²  in (1)                                   (2)
 //!        the constraints of the model, and an unchanged total mass.
 //!
-//! Means are over frames. Errors of markers (skin, models of joints) last much longer than a frame, so that the sum over frames would
-//! count one error many times and move masses for it.
-//! The second term is that of a smoothing spline: where nothing but markers w_j (how much they say about q_j) act, it passes
-//! frequencies by 1 / (1 + (ω / ω_c)⁶). The root has no such term, as (2) says how it accelerates, be it by an impact. Central inertias change in proportion to masses, so that every inertia stays one that a body
-//! can have. Gauss–Newton on (1) and (2) with exact derivatives; its matrix is banded in time with a border for p, and is factorised
-//! sparsely. σ_r → 0 is the same matrix with a zero block, which makes the way from priced residuals to none one of warm starts.
+//! Means are over frames. Marker errors (skin motion, joint models) last much longer than a frame, so a sum over frames
+//! would count one error many times and change masses because of it. The second term is that of a smoothing spline:
+//! where only markers act, with information w_j about q_j, its frequency response is 1 / (1 + (ω / ω_c)⁶). The root has
+//! no such term, because (2) determines its acceleration, also in an impact. Central inertias change in proportion to
+//! masses, so they remain physically possible. The problem is solved by Gauss–Newton on (1) and (2) with exact
+//! derivatives; the matrix is banded in time with a border for p and is factorised sparsely. σ_r → 0 is the same matrix
+//! with a zero block, so the sequence from penalised residuals to none can use warm starts.
 
 mod angular;
 mod basis;
@@ -38,59 +39,60 @@ use soleus_model::angles;
 use soleus_model::force::Force;
 use soleus_model::joint::MotionType;
 
-/// A marker to follow.
+/// A marker to track.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// Its position in [`Model::markers`].
+    /// Index in [`Model::markers`].
     pub marker: usize,
     /// Its weight.
     pub weight: f64,
-    /// Where it was seen in every frame, m; not a number where it was not.
+    /// Measured position in every frame, m; NaN where it is missing.
     pub places: Vec<Vec3<f64>>,
 }
 
-/// What the motion should stay near to.
+/// The data to track.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measured {
     /// Markers.
     Markers(Vec<Target>),
-    /// The motion that is given to begin with, all coordinates of it.
+    /// All coordinates of the initial motion.
     Motion,
 }
 
-/// What to compute. A standard deviation of 0 keeps what it is of as it is.
+/// Settings. A standard deviation of 0 keeps the quantity fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Forces of the model that do not act, as in inverse dynamics.
+    /// Model forces to exclude, as in inverse dynamics.
     pub excluded: Vec<String>,
-    /// Standard deviation of markers, m.
+    /// Standard deviation of the markers, m.
     pub marker_sd: f64,
     /// Standard deviation of measured coordinates, rad and m, where there are no markers.
     pub coordinate_sd: [f64; 2],
-    /// Coordinates to hold near the motion that is given, as coordinate tasks of inverse kinematics do: name, and weight (m²/rad² or 1)
-    /// beside that of a marker of weight 1.
+    /// Coordinates to keep near the initial motion, like coordinate tasks of inverse kinematics: name, and weight
+    /// (m²/rad² or 1) relative to a marker of weight 1.
     pub held: Vec<(String, f64)>,
-    /// Frequency above which markers alone do not move the model, Hz; `None` for no such bound.
+    /// Frequency above which markers do not affect the motion, Hz; `None` for no limit.
     pub cutoff_hz: Option<f64>,
-    /// Standard deviation of residuals, N and N m; `None`: they are zero.
+    /// Standard deviation of the residuals, N and N m; `None`: residuals are zero.
     pub residual_sd: Option<f64>,
-    /// Of the offset of every marker in its body, m.
+    /// Standard deviation of the offset of each marker on its body, m.
     pub marker_offset_sd: f64,
-    /// Of masses, as a part of each.
+    /// Standard deviation of the masses, as a fraction of each.
     pub mass_sd: f64,
-    /// Of mass centres, m.
+    /// Standard deviation of the mass centres, m.
     pub mass_center_sd: f64,
-    /// Of the points where loads act, m.
+    /// Standard deviation of the points where loads act, m.
     pub load_offset_sd: f64,
-    /// Of the gain of each load, and of the tilt of its axes, rad: how well plates are calibrated and aligned.
+    /// Standard deviation of the gain of each load, and of the tilt of its axes, rad: calibration and alignment of
+    /// force plates.
     pub load_gain_sd: f64,
-    /// Of the delay of all loads, s.
+    /// Standard deviation of the delay of all loads, s.
     pub load_delay_sd: f64,
-    /// Standard deviations of residuals to solve for on the way, the largest first, N and N m.
+    /// Standard deviations of residuals for the trade-off curve, largest first, N and N m.
     pub curve: Vec<f64>,
-    /// Gauss–Newton steps at most, for each of them.
+    /// Maximum number of Gauss–Newton steps for each of them.
     pub max_iterations: usize,
-    /// Threads to use. Results are the same on any number.
+    /// Number of threads. Results do not depend on it.
     pub threads: usize,
 }
 
@@ -116,43 +118,43 @@ impl Default for Settings {
     }
 }
 
-/// How well a motion fits.
+/// Quality of the fit of a motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fit {
-    /// Standard deviation that residuals were priced with, N and N m; 0: none were allowed.
+    /// Standard deviation of the residuals in the cost, N and N m; 0: no residuals.
     pub residual_sd: f64,
-    /// RMS distance of the markers that were seen, m; 0 without markers.
+    /// RMS distance of visible markers, m; 0 without markers.
     pub marker_rms: f64,
     /// RMS difference from the given coordinates: angles, rad, and translations, m.
     pub coordinate_rms: [f64; 2],
     /// RMS of the residual force, N, and moment, N m.
     pub residual_rms: [f64; 2],
-    /// Largest residual force, N, and moment, N m.
+    /// Maximum residual force, N, and moment, N m.
     pub residual_peak: [f64; 2],
-    /// Gauss–Newton steps.
+    /// Number of Gauss–Newton steps.
     pub iterations: usize,
-    /// Whether the last was short enough.
+    /// Whether the last step was below the tolerance.
     pub converged: bool,
 }
 
-/// A motion that obeys the model.
+/// A dynamically consistent motion.
 #[derive(Clone, Debug)]
 pub struct Consistent {
-    /// All coordinates, rotations in degrees if the motion that was given to begin with had them so.
+    /// All coordinates; rotations in degrees if the initial motion is in degrees.
     pub motion: Table,
-    /// The model with its new masses, mass centres and markers; its own forces are those that act.
+    /// The model with new masses, mass centres and markers; excluded forces are removed.
     pub model: Model,
-    /// The loads with their new points and times.
+    /// The loads with new points and times.
     pub loads: Vec<Force>,
-    /// The numbers that were found beside the motion.
+    /// The estimated parameters.
     pub quantities: Vec<Quantity>,
-    /// How the motion fits that was given, low-passed by nothing.
+    /// Fit of the initial motion, unfiltered.
     pub before: Fit,
-    /// How this one fits.
+    /// Fit of the resulting motion.
     pub fit: Fit,
-    /// Those on the way.
+    /// Fits for the trade-off curve.
     pub curve: Vec<Fit>,
-    /// Names of `excluded` that the model does not have.
+    /// Names in `excluded` that are not in the model.
     pub unknown_forces: Vec<String>,
 }
 
@@ -160,42 +162,42 @@ pub struct Consistent {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// As inverse dynamics.
+    /// Error of inverse dynamics.
     #[error(transparent)]
     Motion(#[from] inverse_dynamics::Error),
-    /// Nothing is free in ground.
+    /// No body moves freely in ground.
     #[error("the model cannot move relative to ground: it has no residuals")]
     NoRoot,
     /// Too few frames.
     #[error("the motion has {found} frames; at least {needed} are needed")]
     TooShort {
-        /// Frames there are.
+        /// Number of frames.
         found: usize,
-        /// Frames needed.
+        /// Required number of frames.
         needed: usize,
     },
-    /// A number that makes no sense.
+    /// An invalid value.
     #[error("{what} is {value}, but must be {expected}")]
     Value {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// The value.
         value: f64,
-        /// What it must be.
+        /// Expected value.
         expected: &'static str,
     },
-    /// The model does not depend on a number as it should.
+    /// The model does not depend on a parameter as it should.
     #[error("no derivative with respect to a mass: {reason}")]
     Parameter {
-        /// Why.
+        /// Cause.
         reason: String,
     },
-    /// The equations have no solution nearby.
+    /// The equations of a step cannot be solved.
     #[error(
         "the equations of the fit could not be solved in iteration {iteration}: the data do not determine the motion"
     )]
     Singular {
-        /// Which.
+        /// Number of the iteration.
         iteration: usize,
     },
 }
@@ -215,9 +217,11 @@ impl From<TableError> for Error {
 /// Frames that a spline needs, and a few more.
 const FEWEST_FRAMES: usize = 10;
 
-/// The motion near `start` (coordinates at the frames) that stays near what was `measured` and obeys the model under `loads`.
+/// Finds the motion near `start` (coordinates at the frames) that tracks the `measured` data and satisfies the
+/// equations of motion under `loads`.
 ///
-/// `going_on` is told the iteration, the largest residual (N or N m) and the marker RMS (m), and may stop the search.
+/// `going_on` is called with the iteration, the maximum residual (N or N m) and the marker RMS (m), and may stop the
+/// search.
 pub fn reconcile(
     mut model: Model,
     loads: Vec<Force>,

@@ -1,4 +1,4 @@
-//! The numbers that are solved for beside the motion.
+//! Parameters that are estimated in addition to the motion.
 
 use super::{Measured, Settings};
 use soleus_dynamics::System;
@@ -26,14 +26,14 @@ pub(super) enum Kind {
     LoadDelay,
 }
 
-/// A number that was found.
+/// An estimated parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
-    /// What it is, in words.
+    /// Description.
     pub name: String,
-    /// Its change: m, s, rad, or a part of the mass or the force.
+    /// Change: m, s, rad, or a fraction of the mass or the force.
     pub value: f64,
-    /// Its standard deviation before anything was known, in the same unit.
+    /// Prior standard deviation, in the same unit.
     pub sd: f64,
 }
 

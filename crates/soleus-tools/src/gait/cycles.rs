@@ -1,25 +1,26 @@
-//! Cycles from foot strike to foot strike, and what is told of them.
+//! Gait cycles from foot strike to foot strike, and their parameters.
 
 use super::{FootEvents, POINTS, Walk};
 use crate::plates::Side;
 use soleus_math::Table;
 
-/// From one strike of a foot to its next.
+/// A gait cycle, from one foot strike to the next of the same foot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cycle {
     /// The side of the foot.
     pub side: Side,
-    /// Strike and next strike, s.
+    /// Times of both foot strikes, s.
     pub time: [f64; 2],
-    /// When the foot left the ground, s.
+    /// Time of toe-off, s.
     pub off: Option<f64>,
-    /// When the other foot left the ground and came back, s.
+    /// Times of toe-off and foot strike of the other foot, s.
     pub other: [Option<f64>; 2],
-    /// Way from strike to strike over the ground, m.
+    /// Stride length, relative to the ground, m.
     pub stride_length: f64,
-    /// From the other foot's strike before to the one that ends the cycle, along the way, m.
+    /// Step length, from the preceding strike of the other foot to the strike that ends the cycle, along the direction
+    /// of progress, m.
     pub step_length: Option<f64>,
-    /// The same across the way, m: positive where the right foot is right of the left one.
+    /// Step width, m; positive if the right foot is to the right of the left one.
     pub step_width: Option<f64>,
 }
 
@@ -28,7 +29,7 @@ const LONGEST_S: f64 = 2.5;
 /// A heel has come to rest so long after its strike, s.
 const AT_REST_S: f64 = 0.05;
 
-/// All cycles of a walk, in the order of time.
+/// All cycles of a walk, in order of time.
 pub fn cycles(walk: &Walk, events: &[FootEvents]) -> Vec<Cycle> {
     let mut list = Vec::new();
     for (foot, own) in events.iter().enumerate() {
@@ -56,19 +57,19 @@ pub fn cycles(walk: &Walk, events: &[FootEvents]) -> Vec<Cycle> {
     list
 }
 
-/// Mean and standard deviation (of a sample) of some numbers.
+/// Mean and sample standard deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stat {
-    /// Mean; NaN of none.
+    /// Mean; NaN for an empty sample.
     pub mean: f64,
-    /// Standard deviation; NaN of fewer than two.
+    /// Standard deviation; NaN for fewer than two values.
     pub sd: f64,
-    /// How many.
+    /// Number of values.
     pub count: usize,
 }
 
 impl Stat {
-    /// Of these.
+    /// Computes the statistics of a list.
     pub fn of(list: impl Iterator<Item = f64>) -> Stat {
         let list: Vec<f64> = list.filter(|x| x.is_finite()).collect();
         let n = list.len() as f64;
@@ -78,28 +79,28 @@ impl Stat {
     }
 }
 
-/// What is told of the cycles of one side.
+/// Parameters of the cycles of one side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
     /// Duration of a cycle, s.
     pub stride_time: Stat,
-    /// Steps per minute.
+    /// Cadence, steps per minute.
     pub cadence: Stat,
-    /// m/s.
+    /// Speed, m/s.
     pub speed: Stat,
-    /// m.
+    /// Stride length, m.
     pub stride_length: Stat,
-    /// m.
+    /// Step length, m.
     pub step_length: Stat,
-    /// m.
+    /// Step width, m.
     pub step_width: Stat,
-    /// From the other foot's strike to this one's, s.
+    /// Time from the strike of the other foot to that of this foot, s.
     pub step_time: Stat,
-    /// Part of the cycle on the ground, %.
+    /// Stance, % of the cycle.
     pub stance: Stat,
-    /// Part of the cycle off the ground, %.
+    /// Swing, % of the cycle.
     pub swing: Stat,
-    /// Part of the cycle with both feet on the ground, %.
+    /// Double support, % of the cycle.
     pub double_support: Stat,
 }
 
@@ -121,7 +122,7 @@ impl Parameters {
     }
 }
 
-/// Of the cycles of one side.
+/// Parameters of the cycles of one side.
 pub fn parameters<'c>(cycles: impl Iterator<Item = &'c Cycle>, side: Side) -> Parameters {
     let own: Vec<&Cycle> = cycles.filter(|c| c.side == side).collect();
     let stat = |f: &dyn Fn(&Cycle) -> Option<f64>| Stat::of(own.iter().filter_map(|c| f(c)));
@@ -150,8 +151,8 @@ pub fn parameters<'c>(cycles: impl Iterator<Item = &'c Cycle>, side: Side) -> Pa
     }
 }
 
-/// A column of a table over a cycle, at 0, 1, … 100 %, by straight lines between rows; NaN where the table does not reach, as moments where a plate was missed.
-/// `None` if it does not reach into the cycle at all.
+/// A column of a table over a cycle, at 0, 1, … 100 %, interpolated linearly; NaN outside the table, such as moments
+/// where a plate was missed. `None` if the table does not overlap the cycle.
 pub fn over_cycle(table: &Table, column: usize, [from, to]: [f64; 2]) -> Option<Vec<f64>> {
     let (t, y) = (table.times(), table.columns().get(column)?);
     let (first, last) = (*t.first()?, *t.last()?);

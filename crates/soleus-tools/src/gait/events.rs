@@ -1,4 +1,4 @@
-//! When feet touch and leave the ground.
+//! Gait events: foot strikes and toe-offs.
 
 use super::Walk;
 use super::signs::{FootMotion, OFF, OFF_AFTER_S, STRIKE, STRIKE_AFTER_S};
@@ -7,11 +7,11 @@ use crate::plates::{Contact, Side};
 /// Foot strikes and toe-offs of one foot, s, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FootEvents {
-    /// The foot touches the ground.
+    /// Times of foot strikes.
     pub strikes: Vec<f64>,
-    /// The foot leaves the ground.
+    /// Times of toe-offs.
     pub offs: Vec<f64>,
-    /// How many of these come from plates.
+    /// Number of events from force plates.
     pub from_plates: usize,
 }
 
@@ -34,7 +34,7 @@ fn thresholds(speed: f64) -> [f64; 2] {
     [speed, LEAVING_M_S.min(speed)]
 }
 
-/// Events of all feet of a walk, from markers alone.
+/// Events of all feet of a walk, from markers only.
 pub fn events_from_markers(walk: &Walk) -> Vec<FootEvents> {
     let mut events = vec![FootEvents::default(); walk.feet.len()];
     for c in event_candidates(walk) {
@@ -47,21 +47,21 @@ pub fn events_from_markers(walk: &Walk) -> Vec<FootEvents> {
     events
 }
 
-/// An event, and the times of what heel and toe do around it.
+/// An event, and the times of the heel and toe features around it.
 #[derive(Clone, Debug)]
 pub struct EventCandidates {
     /// The foot.
     pub foot: usize,
-    /// A strike, or else a toe-off.
+    /// Whether it is a foot strike; otherwise a toe-off.
     pub is_strike: bool,
-    /// From one threshold and one delay, s.
+    /// Estimate from one threshold and one delay, s.
     pub coarse: f64,
-    /// Times of the signs, s, in the order of their weights; `None` if one of them is not seen.
+    /// Times of the features, s, in the order of their weights; `None` if one of them is missing.
     pub signs: Option<Vec<f64>>,
 }
 
 impl EventCandidates {
-    /// The event, s: the weighted mean of its signs, and a delay.
+    /// Time of the event, s: weighted mean of its features, plus a delay.
     pub fn time(&self) -> f64 {
         let (signs, delay) = if self.is_strike { (STRIKE, STRIKE_AFTER_S) } else { (OFF, OFF_AFTER_S) };
         match &self.signs {
@@ -71,7 +71,7 @@ impl EventCandidates {
     }
 }
 
-/// Events of all feet, with what they are told from. Events of a foot whose markers are not seen are left out.
+/// Events of all feet with their features. Events of a foot without visible markers are left out.
 pub fn event_candidates(walk: &Walk) -> Vec<EventCandidates> {
     let [landing, leaving] = thresholds(walk.speed);
     let t = &walk.times;
@@ -130,8 +130,8 @@ const SAME_S: f64 = 0.1;
 const PARTLY_S: f64 = 0.05;
 const PARTLY_MOST_S: f64 = 0.3;
 
-/// Events from plates in the place of those from markers, where a foot stood on a plate alone. `sides` are those of the events, `feet` those
-/// of the contacts; a load that begins or ends with the recording is not an event.
+/// Replaces events from markers by events from force plates where a foot stood on a plate alone. `sides` are those of
+/// the events, `feet` those of the contacts; a load that starts or ends with the recording is not an event.
 pub fn merge_contacts(
     events: &mut [FootEvents],
     sides: &[Side],

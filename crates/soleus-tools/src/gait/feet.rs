@@ -1,4 +1,4 @@
-//! Markers of the feet, and how they move over the ground.
+//! Foot markers and their motion over the ground.
 
 use crate::plates::{FootPaths, Side};
 use crate::scale::landmark;
@@ -6,28 +6,28 @@ use soleus_math::signal::{Butterworth, even_step, padded};
 use soleus_math::table::{Element, Table};
 use soleus_math::{Vec3, vec3};
 
-/// Markers of a foot, as columns of a table.
+/// Markers of a foot, as column indices of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FootMarkers {
     /// The side.
     pub side: Side,
     /// Heel.
     pub heel: usize,
-    /// Toe, or the head of a metatarsal where there is none.
+    /// Toe, or the head of a metatarsal if there is no toe marker.
     pub toe: usize,
 }
 
-/// Markers that gait is told from.
+/// Markers for gait analysis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GaitMarkers {
-    /// Right and left foot, as far as they have markers.
+    /// Right and left foot, if they have markers.
     pub feet: Vec<FootMarkers>,
     /// Pelvis.
     pub pelvis: Vec<usize>,
 }
 
 impl GaitMarkers {
-    /// Found by their names; the error says which landmark has none.
+    /// Finds the markers by name; the error names the missing landmark.
     pub fn find(labels: &[String]) -> Result<GaitMarkers, String> {
         let named = |side: char, name: &str| {
             (0..labels.len())
@@ -66,27 +66,27 @@ const EDGE_S: f64 = 0.05;
 /// A slower belt is a floor, m/s.
 const SLOWEST_BELT_M_S: f64 = 0.1;
 
-/// How a subject and the ground move. On a treadmill the ground moves too.
+/// Motion of subject and ground. On a treadmill the ground moves.
 #[derive(Clone, Debug)]
 pub struct Walk {
     /// Times, s.
     pub times: Vec<f64>,
-    /// Upwards in the laboratory.
+    /// Upward direction in the laboratory.
     pub up: Vec3<f64>,
-    /// Velocity of the ground, m/s: zero in a gait laboratory, that of the belt on a treadmill.
+    /// Velocity of the ground, m/s: zero in a gait laboratory, the belt velocity on a treadmill.
     pub ground_velocity: Vec3<f64>,
-    /// Direction of progress, horizontal.
+    /// Direction of progress (horizontal).
     pub forward: Vec3<f64>,
-    /// Mean speed of the pelvis over the ground, m/s.
+    /// Mean speed of the pelvis relative to the ground, m/s.
     pub speed: f64,
-    /// Heel and toe of each foot, filtered, m.
+    /// Filtered positions of heel and toe of each foot, m.
     pub feet: Vec<(Side, [Vec<Vec3<f64>>; 2])>,
     /// For each foot, the frames in which heel and toe are known: seen, or in a short gap, and not next to a long one.
     known: Vec<Vec<bool>>,
 }
 
 impl Walk {
-    /// From markers in meters; `None` if they are too few frames.
+    /// From markers in meters; `None` if there are too few frames.
     pub fn new(markers: &Table, which: &GaitMarkers) -> Option<Walk> {
         let times = markers.times().to_vec();
         let n = times.len();
@@ -152,7 +152,7 @@ impl Walk {
         self.known[foot][row]
     }
 
-    /// To the right of the subject.
+    /// Direction to the right of the subject.
     pub fn right(&self) -> Vec3<f64> {
         self.forward.cross(self.up)
     }
@@ -165,7 +165,7 @@ impl Walk {
         [speed(&self.feet[foot].1[0]), speed(&self.feet[foot].1[1])]
     }
 
-    /// Place of a heel on the ground at a time, m: on a treadmill, on the belt.
+    /// Position of a heel on the ground at a time, m; on a treadmill, on the belt.
     pub fn heel_on_ground(&self, foot: usize, time: f64) -> Vec3<f64> {
         let p = &self.feet[foot].1[0];
         let next = self.times.partition_point(|t| *t < time).clamp(1, self.times.len() - 1);
@@ -174,7 +174,7 @@ impl Walk {
         p[next - 1] * (1.0 - s) + p[next] * s - self.ground_velocity * (time - self.times[0])
     }
 
-    /// Where feet are, for plates to be assigned to them.
+    /// Paths of the feet, for the assignment of force plates.
     pub fn paths(&self) -> FootPaths {
         let points = |(_, both): &(Side, [Vec<Vec3<f64>>; 2])| {
             (0..self.times.len()).map(|r| vec![both[0][r], both[1][r]]).collect()

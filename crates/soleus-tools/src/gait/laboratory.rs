@@ -1,23 +1,23 @@
-//! Axes of a laboratory: which one is up, and which way the subject goes.
+//! Axes of a laboratory: vertical axis and direction of progress.
 
 use super::{GaitMarkers, Walk};
 use crate::scale::landmark;
 use soleus_math::{Mat33, Rotation, Table, Vec3};
 
-/// How to turn a laboratory to y up and progress along x.
+/// Rotation of a laboratory to y up and progress along x.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaboratoryTurn {
-    /// From the axes of the data to those of OpenSim's models. Quarter turns, so that no digit is lost.
+    /// Rotation from the axes of the data to those of OpenSim's models, by quarter turns, which are exact.
     pub rotation: Rotation<f64>,
-    /// The same in words: `x:-90 y:180`; empty for none.
+    /// The same as text: `x:-90 y:180`; empty for no rotation.
     pub words: String,
-    /// The axis of the data that is up, such as `z`.
+    /// The vertical axis of the data, such as `z`.
     pub up: String,
-    /// The axis of the data along which the subject goes, or faces where nobody goes.
+    /// The axis of the data along which the subject walks or, if standing, faces.
     pub forward: String,
 }
 
-/// Finds it from markers; `None` if heels, toes and pelvis are not known by their names.
+/// Finds the rotation from markers; `None` if heel, toe and pelvis markers are not recognized by name.
 pub fn laboratory_turn(markers: &Table) -> Option<LaboratoryTurn> {
     let which = GaitMarkers::find(markers.labels()).ok()?;
     let walk = Walk::new(markers, &which)?;

@@ -1,4 +1,4 @@
-//! Gait: when feet touch and leave the ground, the cycles that follow, how long and wide steps are, and curves over the cycle.
+//! Gait: foot strikes and toe-offs, cycles, step lengths and widths, and curves over the cycle.
 
 mod cycles;
 mod events;
@@ -11,5 +11,5 @@ pub use events::{EventCandidates, FootEvents, event_candidates, events_from_mark
 pub use feet::{FootMarkers, GaitMarkers, Walk};
 pub use laboratory::{LaboratoryTurn, laboratory_turn};
 
-/// Points of a curve over the cycle: 0, 1, … 100 %.
+/// Number of points of a curve over the cycle: 0, 1, … 100 %.
 pub const POINTS: usize = 101;

@@ -1,7 +1,7 @@
-//! What heel and toe do when a foot strikes the ground and when it leaves it.
+//! Features of heel and toe motion at foot strike and toe-off.
 //!
-//! No single sign of a strike comes at the same time in all laboratories: markers sit on bare skin or on shoes, heels land flat or not, and
-//! cameras are slow or fast. Errors of different signs differ, so that their weighted mean is better than each of them.
+//! No single feature occurs at the same time in all laboratories: markers are on skin or shoes, heels land flat or not,
+//! and frame rates differ. The errors of different features differ, so their weighted mean is better than each of them.
 
 use super::Walk;
 use soleus_math::function::GcvSpline;

@@ -1,4 +1,4 @@
-//! A force and a moment on a joint's child that stand for its generalized forces.
+//! Force and moment on the child body of a joint that are equivalent to its generalized forces.
 
 use soleus_dynamics::System;
 use soleus_dynamics::multibody::TreeKinematics;
@@ -31,13 +31,13 @@ pub(super) fn labels(model: &Model, joints: &[JointId]) -> Vec<String> {
     joints.iter().flat_map(label).collect()
 }
 
-/// The force v (N) and moment w (N·m), in ground, at the child's joint frame that do the work of the generalized forces τ of
-/// the joint:
+/// The force v (N) and moment w (N·m), in ground, at the child's joint frame that are equivalent to the generalized
+/// forces τ of the joint:
 ///
 ///   τ = H_wᵀ w + H_vᵀ v
 ///
-/// Of moment and force the more effective one, by |Hᵀ x|/|x|, carries what it can with the smallest norm, and the other the
-/// rest. Source: the rule of OpenSim's `Joint::calcEquivalentSpatialForce`.
+/// Of moment and force, the more effective one by |Hᵀ x|/|x| takes as much as possible with the smallest norm, and the
+/// other takes the rest. Source: the rule of OpenSim's `Joint::calcEquivalentSpatialForce`.
 pub fn equivalent_joint_load(
     system: &System,
     k: &TreeKinematics<f64>,

@@ -1,9 +1,9 @@
-//! The generalized forces behind a measured motion.
+//! Inverse dynamics: generalized forces of a measured motion.
 //!
 //!   τ = M(q) q̈ + c(q, q̇) − Jᵀ (F_gravity + F_measured + F_model)
 //!
-//! with coordinates q(t) by splines of degree 5 through the (filtered) data. Constraints are ignored: their forces are part
-//! of τ. Order of the filter's steps, splines and columns are those of OpenSim's `InverseDynamicsTool`.
+//! with coordinates q(t) as quintic splines through the (filtered) data. Constraints are ignored: their forces are part
+//! of τ. Filter, splines and the order of columns are those of OpenSim's `InverseDynamicsTool`.
 
 mod joint_loads;
 
@@ -30,19 +30,19 @@ const DEGREE: usize = 5;
 /// What to compute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Cutoff (Hz) of the low-pass on the coordinates; `None` for no filter.
+    /// Cutoff frequency (Hz) of the low-pass filter on the coordinates; `None` for no filter.
     pub cutoff_hz: Option<f64>,
     /// First and last time, s.
     pub range: [f64; 2],
-    /// Forces of the model that do not act: names, groups, or the words `all`, `actuators`, `muscles` in any case.
+    /// Model forces to exclude: names, groups, or `all`, `actuators`, `muscles`, ignoring case.
     pub excluded: Vec<String>,
-    /// Joints whose equivalent loads are wanted: names, or the word `all`.
+    /// Joints whose equivalent loads are computed: names, or `all`.
     pub joints: Vec<String>,
-    /// What OpenSim does wrong is done so too: columns named by path (`/jointset/hip/flexion/value`) are not found, only
-    /// members of the model's force set can be excluded, and angles of ball joints are taken for integrals of the speeds.
+    /// Reproduces errors of OpenSim: columns named by path (`/jointset/hip/flexion/value`) are not found, only members
+    /// of the model's force set can be excluded, and angles of ball joints are treated as integrals of the speeds.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, and not their poses. Moments
-    /// then depend on the way a subject faces.
+    /// Filters and differentiates the angles of bodies that move freely in ground, as OpenSim does, instead of their
+    /// poses. Moments then depend on the direction in which the subject faces.
     pub root_angles: bool,
 }
 
@@ -59,18 +59,18 @@ impl Default for Settings {
     }
 }
 
-/// The generalized forces of a motion.
+/// Generalized forces of a motion.
 #[derive(Clone, Debug)]
 pub struct Loads {
     /// `<coordinate>_moment` (N·m) and `<coordinate>_force` (N) in the order of the tree.
     pub generalized_forces: Table,
-    /// `<joint>_<child frame>_FX` … `_MZ` (N, N·m) in ground; `None` when no joint was asked for.
+    /// `<joint>_<child frame>_FX` … `_MZ` (N, N·m) in ground; `None` if no joint was requested.
     pub joint_loads: Option<Table>,
-    /// Coordinates that the data lack; they stay at their defaults.
+    /// Coordinates without data, which keep their default values.
     pub at_default: Vec<String>,
-    /// Names of `excluded` that the model does not have.
+    /// Names in `excluded` that are not in the model.
     pub unknown_forces: Vec<String>,
-    /// Names of `joints` that the model does not have.
+    /// Names in `joints` that are not in the model.
     pub unknown_joints: Vec<String>,
 }
 
@@ -78,15 +78,15 @@ pub struct Loads {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The data hold no coordinate of the model.
+    /// The data contain no coordinate of the model.
     #[error("none of the columns is a coordinate of the model")]
     NoCoordinates,
-    /// A column cannot be splined.
+    /// A column cannot be interpolated by a spline.
     #[error("coordinate `{name}`: {source}")]
     Column {
         /// The coordinate.
         name: String,
-        /// Why.
+        /// Cause.
         source: FunctionError,
     },
     /// A value is missing.
@@ -94,40 +94,40 @@ pub enum Error {
     Missing {
         /// The coordinate.
         name: String,
-        /// s.
+        /// Time, s.
         time: f64,
     },
-    /// The filter does not work on the data.
+    /// The data cannot be filtered.
     #[error(transparent)]
     Signal(#[from] SignalError),
-    /// The data end before the time asked for, or begin after it.
+    /// There are no data in the requested time range.
     #[error("the motion spans {first} s to {last} s, outside the requested {from} s to {to} s")]
     NoFrames {
         /// First time of the data.
         first: f64,
         /// Last time of the data.
         last: f64,
-        /// Begin of the range asked for.
+        /// Start of the requested range.
         from: f64,
-        /// End of the range asked for.
+        /// End of the requested range.
         to: f64,
     },
-    /// The model cannot be computed with.
+    /// The model cannot be compiled.
     #[error(transparent)]
     System(Box<SystemError>),
-    /// The measured loads do not fit.
+    /// Invalid measured loads.
     #[error(transparent)]
     Loads(#[from] LoadsError),
-    /// The results do not make a table.
+    /// The results do not form a valid table.
     #[error(transparent)]
     Table(#[from] TableError),
 }
 
-/// The generalized forces behind `coordinates` (a table by coordinate name; rotations in degrees if it says so), with
-/// measured `loads` acting beside the model's own forces. Actuators have zero control, and auxiliary states stay at their
-/// defaults.
+/// Generalized forces of the motion `coordinates` (a table by coordinate name; rotations in degrees if its header says
+/// so), with measured `loads` in addition to the model's own forces. Actuators have zero control, and auxiliary states
+/// have their default values.
 ///
-/// The model is taken over because its forces change; clone one that is needed again.
+/// The model is passed by value because its forces change; clone it if it is needed again.
 pub fn inverse_dynamics(
     mut model: Model,
     loads: Vec<Force>,
@@ -209,7 +209,7 @@ pub fn inverse_dynamics(
     })
 }
 
-/// Inverse dynamics of one instant at a time; sized once.
+/// Inverse dynamics at one time; memory is allocated once.
 #[derive(Clone, Debug)]
 pub struct Solver {
     /// Time, coordinates and speeds to solve for; auxiliary states of the model's forces.
@@ -227,7 +227,7 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// Room for a system, at its default state.
+    /// For a system, at its default state.
     pub fn new(system: &System) -> Self {
         let (n, nb) = (system.tree.num_mobilities, system.tree.nodes.len());
         Solver {
@@ -242,12 +242,12 @@ impl Solver {
         }
     }
 
-    /// As [`new`](Self::new), and lengths and speeds of paths are computed even if nothing pulls along them.
+    /// As [`new`](Self::new), but lengths and speeds of paths are computed even if no force acts along them.
     pub fn with_paths(system: &System) -> Self {
         Solver { has_paths: true, ..Solver::new(system) }
     }
 
-    /// τ for the state and accelerations. Allocates nothing.
+    /// Computes τ for the state and accelerations. Does not allocate memory.
     pub fn compute(&mut self, system: &System) {
         system.compute_kinematics(&self.state, &mut self.ws);
         if self.has_paths {

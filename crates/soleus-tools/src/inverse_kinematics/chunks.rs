@@ -1,4 +1,4 @@
-//! The frames of a motion, solved by several threads.
+//! Parallel solution of the frames of a motion.
 
 use super::{Fit, InverseKinematics};
 use soleus_math::{Table, Vec3};
@@ -13,29 +13,29 @@ const STRIDE: usize = 10;
 /// Poses closer than this (rad or m) are the same minimum: a thousand times what a solved frame is uncertain by.
 const SAME_POSE: f64 = 1e-4;
 
-/// How to share the work.
+/// Distribution of the frames over threads.
 #[derive(Clone, Copy)]
 pub struct Chunks<'a> {
-    /// Into how many chunks the frames are split. Numbers depend on it in their last digits.
+    /// Number of chunks of frames. Results change in their last digits only.
     pub chunks: usize,
-    /// How many threads solve them. Numbers do not depend on it.
+    /// Number of threads. Results do not depend on it.
     pub threads: usize,
-    /// Called by any thread after each frame, with how many there are in all.
+    /// Called from any thread after each frame, with the total number of frames.
     pub watch: &'a (dyn Fn(usize, &SolvedFrame) + Sync),
-    /// Asked before each frame whether to go on.
+    /// Called before each frame; returns whether to continue.
     pub go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// A frame that was solved, for who watches.
+/// A solved frame, for monitoring.
 #[derive(Clone, Copy, Debug)]
 pub struct SolvedFrame<'a> {
-    /// s.
+    /// Time, s.
     pub time: f64,
     /// Coordinates by mobility, rad or m.
     pub q: &'a [f64],
     /// Names of the markers.
     pub markers: &'a [String],
-    /// Their distances, m; not a number for those not seen or left out.
+    /// Distances, m; NaN for markers that are missing or ignored.
     pub distances: &'a [f64],
 }
 

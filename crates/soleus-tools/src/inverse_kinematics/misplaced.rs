@@ -1,8 +1,8 @@
-//! Markers that lay where they cannot be, over the frames of a motion.
+//! Misplaced markers over the frames of a motion.
 
 use super::InverseKinematics;
 
-/// Gathers which markers were not believed, frame by frame.
+/// Collects misplaced markers frame by frame.
 #[derive(Clone, Debug, Default)]
 pub struct MisplacedMarkers {
     /// Marker, the one it was exchanged with, rows, and time of the first.
@@ -10,7 +10,7 @@ pub struct MisplacedMarkers {
 }
 
 impl MisplacedMarkers {
-    /// Takes in the frame that was solved last, at `time` (s), the row `row` of the data counting from 0.
+    /// Adds the last solved frame, at `time` (s), row `row` of the data, counting from 0.
     pub fn add_frame(&mut self, ik: &InverseKinematics, time: f64, row: usize) {
         self.add(time, row, ik.left_out(), ik.exchanged());
     }
@@ -25,7 +25,7 @@ impl MisplacedMarkers {
         }
     }
 
-    /// What was found, in the order of its first frame; `names` are those of the followed markers.
+    /// The misplaced markers in order of their first frame; `names` are those of the tracked markers.
     pub fn named(self, names: &[String]) -> Vec<Misplaced> {
         let named = |(i, j, frames, time): (usize, Option<usize>, Vec<usize>, f64)| Misplaced {
             name: names[i].clone(),
@@ -37,22 +37,22 @@ impl MisplacedMarkers {
     }
 }
 
-/// A marker that lay where it cannot be in some frames.
+/// A marker that was misplaced in some frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Misplaced {
     /// Its name.
     pub name: String,
-    /// The marker with which it had exchanged its label; they were taken the right way round. Without one, the marker was taken to
-    /// be where the others say that it would be seen.
+    /// Marker with which it had exchanged its label; the labels were swapped back. `None`: the marker was placed where
+    /// the other markers predict it.
     pub exchanged_with: Option<String>,
-    /// The frames: rows of the data, the first being 1.
+    /// The frames: rows of the data, counting from 1.
     pub frames: Vec<usize>,
     /// Time of the first of them, s.
     pub time: f64,
 }
 
 impl Misplaced {
-    /// What was done about it.
+    /// Description of what was done.
     pub fn remedy(&self) -> &'static str {
         match self.exchanged_with {
             Some(_) => "they are treated as swapped in these frames; swap the labels in the data",

@@ -1,15 +1,15 @@
-//! The pose that brings the model's markers nearest to the measured ones.
+//! Inverse kinematics: the pose whose markers are closest to the measured ones.
 //!
-//! Frame by frame the weighted least squares
+//! In every frame the weighted least-squares problem
 //!
 //!   min over q   ½ Σ wᵢ |pᵢ(q) − p̂ᵢ|² / Σ wᵢ  +  ½ Σ cₖ (qₖ − q̂ₖ)²
 //!   subject to   the model's constraints,  lₖ ≤ qₖ ≤ uₖ for clamped coordinates
 //!
 //! with markers p, m, weights w and c without unit, and coordinates q [rad or m]: the problem of OpenSim's
-//! `InverseKinematicsSolver` (Seth, Sherman; Delp et al. 2007). Orientations of frames, from inertial sensors, enter alike
-//! with their angles θ: ½ Σ wᵢ θᵢ² / Σ wᵢ. A marker that is not seen in a frame does not count in it.
-//! Each frame starts from the pose of the one before, and is solved to rounding by Newton's method with exact first
-//! derivatives and, up to the curvature of a joint's own functions, exact second ones.
+//! `InverseKinematicsSolver` (Seth, Sherman; Delp et al. 2007). Orientations of frames, from inertial sensors, are
+//! treated in the same way with their angles θ: ½ Σ wᵢ θᵢ² / Σ wᵢ. A marker that is missing in a frame is ignored
+//! there. Each frame starts from the pose of the previous frame and is solved to rounding error by Newton's method,
+//! with exact first derivatives and, except for the curvature of joint functions, exact second derivatives.
 
 mod chunks;
 pub(crate) mod eliminate;
@@ -34,18 +34,18 @@ pub use trial_of_orientations::{OrientationSummary, OrientationTrial, solve_orie
 
 use soleus_math::Function;
 
-/// What the pose should meet.
+/// Tasks of inverse kinematics.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tasks {
-    /// Markers to follow. Empty: all markers that model and data share, with weight 1.
+    /// Markers to track. Empty: all markers that occur in both model and data, with weight 1.
     pub markers: Vec<MarkerTask>,
-    /// Coordinates to hold near a value.
+    /// Coordinates to keep near a value.
     pub coordinates: Vec<CoordinateTask>,
-    /// Weights of sensors by name; one that is not listed weighs 1.
+    /// Weights of sensors by name; default: 1.
     pub sensors: Vec<MarkerTask>,
 }
 
-/// A marker to follow.
+/// A marker to track.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarkerTask {
     /// Name in model and data.
@@ -54,7 +54,7 @@ pub struct MarkerTask {
     pub weight: f64,
 }
 
-/// A coordinate to hold near a value.
+/// A coordinate to keep near a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoordinateTask {
     /// Name in the model.
@@ -65,24 +65,24 @@ pub struct CoordinateTask {
     pub target: Target,
 }
 
-/// Where the wanted value of a coordinate comes from.
+/// Target value of a coordinate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// The model's default.
+    /// The model's default value.
     Default,
-    /// This value, rad or m.
+    /// A constant value, rad or m.
     Value(f64),
-    /// This function of time, rad or m.
+    /// A function of time, rad or m.
     Of(Box<Function>),
 }
 
-/// How hard to try.
+/// Settings of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// A step shorter than this (rad or m) is the last. Newton's steps shrink so fast that what is left after it is
-    /// near rounding.
+    /// Tolerance for the length of the last step, rad or m. Newton steps shrink so fast that the remaining error is
+    /// near rounding error.
     pub step_tolerance: f64,
-    /// Steps per frame at most.
+    /// Maximum number of steps per frame.
     pub max_iterations: usize,
 }
 
@@ -92,42 +92,42 @@ impl Default for Settings {
     }
 }
 
-/// How well one frame was met.
+/// Quality of the fit in one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fit {
-    /// Steps taken.
+    /// Number of steps.
     pub iterations: usize,
     /// The length of the last step, rad or m.
     pub last_step: f64,
-    /// Whether the last step was short enough.
+    /// Whether the last step was below the tolerance.
     pub converged: bool,
-    /// The function that is minimized; without unit.
+    /// The cost function; no unit.
     pub cost: f64,
     /// Σ wᵢ |rᵢ|², m².
     pub weighted_squared_error: f64,
     /// Σ |rᵢ|² without weights, m².
     pub squared_error: f64,
-    /// √(Σ |rᵢ|² / N) over all markers that are followed, those not seen counting as met, as OpenSim has it, m.
+    /// √(Σ |rᵢ|² / N) over all tracked markers, where missing markers have zero error, as in OpenSim, m.
     pub rms: f64,
-    /// The largest |rᵢ|, m.
+    /// Maximum |rᵢ|, m.
     pub max: f64,
-    /// The marker it belongs to, as a position in [`InverseKinematics::marker_names`].
+    /// Marker with the maximum error, as an index into [`InverseKinematics::marker_names`].
     pub worst: Option<usize>,
-    /// Number of markers seen.
+    /// Number of visible markers.
     pub seen: usize,
-    /// √(Σ θᵢ² / N) over the sensors that are seen, rad.
+    /// √(Σ θᵢ² / N) over the visible sensors, rad.
     pub angle_rms: f64,
-    /// The largest θᵢ, rad.
+    /// Maximum θᵢ, rad.
     pub angle_max: f64,
-    /// The sensor it belongs to, as a position in [`InverseKinematics::sensor_names`].
+    /// Sensor with the maximum error, as an index into [`InverseKinematics::sensor_names`].
     pub worst_sensor: Option<usize>,
 }
 
-/// Why a motion cannot be solved for.
+/// Why a motion cannot be solved.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The caller did not want to wait longer.
+    /// The run was cancelled.
     #[error("stopped")]
     Stopped,
     /// No column of the data is a frame of the model.
@@ -136,13 +136,13 @@ pub enum Error {
     /// The data are not orientations.
     #[error("the data are not orientations: {reason}")]
     NotOrientations {
-        /// What is wrong with them.
+        /// Reason.
         reason: String,
     },
-    /// No marker is in the tasks, the model and the data.
+    /// No marker occurs in tasks, model and data.
     #[error("no marker is in the tasks, the model and the data")]
     NoMarkers,
-    /// A marker named twice.
+    /// A duplicate marker.
     #[error("marker `{name}` occurs twice in {place}")]
     Twice {
         /// The marker.
@@ -150,13 +150,13 @@ pub enum Error {
         /// The tasks, the model or the data.
         place: &'static str,
     },
-    /// A coordinate that the model does not have.
+    /// A coordinate that is not in the model.
     #[error("the model has no coordinate `{name}`")]
     NoSuchCoordinate {
         /// The coordinate.
         name: String,
     },
-    /// A weight that is negative or no number.
+    /// A weight that is negative or not a number.
     #[error("the weight of `{name}` is {weight}, but must be 0 or larger")]
     Weight {
         /// Marker or coordinate.
@@ -167,31 +167,31 @@ pub enum Error {
     /// The data are not markers.
     #[error("the data are not markers: {reason}")]
     NotMarkers {
-        /// What is wrong with them.
+        /// Reason.
         reason: String,
     },
-    /// An end of the range of time that is not a number.
+    /// A limit of the time range is not a number.
     #[error("the time range {first} s to {last} s is not valid")]
     NoRange {
-        /// Its begin.
+        /// Start of the range.
         first: f64,
-        /// Its end.
+        /// End of the range.
         last: f64,
     },
-    /// No pose brings the markers near to where they were seen.
+    /// No pose fits the markers.
     #[error(
         "no pose of the model fits the markers: RMS error {:.0} mm for markers spread over {:.0} mm; largest: {}",
         1e3 * rms, 1e3 * spread, name_distances(worst)
     )]
     NotMet {
-        /// RMS distance with weights, m.
+        /// Weighted RMS distance, m.
         rms: f64,
-        /// How far the markers are from their middle on the model, RMS, m.
+        /// RMS distance of the markers from their mean on the model, m.
         spread: f64,
-        /// The markers with the largest RMS distances, and these, m.
+        /// Markers with the largest RMS distances, m.
         worst: Vec<(String, f64)>,
     },
-    /// No row lies in the range of time.
+    /// No row lies in the time range.
     #[error(
         "the data span {first} s to {last} s: there are no frames between {wanted_first} s and {wanted_last} s"
     )]
@@ -200,9 +200,9 @@ pub enum Error {
         first: f64,
         /// Last time of the data.
         last: f64,
-        /// Begin of the range asked for.
+        /// Start of the requested range.
         wanted_first: f64,
-        /// End of the range asked for.
+        /// End of the requested range.
         wanted_last: f64,
     },
 }

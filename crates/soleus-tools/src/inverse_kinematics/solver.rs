@@ -1,4 +1,4 @@
-//! One frame in, one pose out.
+//! Solves one frame at a time.
 
 use super::eliminate::Elimination;
 use super::markers::{Marker, MarkerFit};
@@ -33,7 +33,7 @@ const INSIDE: f64 = 0.25;
 /// Costs that differ by less, relatively, belong to one minimum: of two such the nearer is kept.
 const SAME_COST: f64 = 1e-9;
 
-/// Inverse kinematics, one frame at a time; each starts from the pose of the one before.
+/// Inverse kinematics frame by frame; each frame starts from the pose of the previous one.
 ///
 /// ```no_run
 /// # use soleus_tools::inverse_kinematics::*;
@@ -108,8 +108,8 @@ pub(super) struct Scratch {
 }
 
 impl<'s> InverseKinematics<'s> {
-    /// Gets ready to follow the markers that the tasks, the model and the data (`labels`, in the order of the frames to
-    /// come) share; starts from the model's default pose.
+    /// Prepares to track the markers that occur in the tasks, the model and the data (`labels`, in the order of the
+    /// frames); starts from the model's default pose.
     pub fn new(
         model: &Model,
         system: impl Into<SystemRef<'s>>,
@@ -122,9 +122,8 @@ impl<'s> InverseKinematics<'s> {
         InverseKinematics::follow(model, system, followed, Default::default(), tasks, settings)
     }
 
-    /// Gets ready to follow the orientations of frames: those of the model that have the name of one of `labels`, in the
-    /// order of the frames to come. Places cannot be told from orientations, so that coordinates that move the whole model
-    /// should be locked.
+    /// Prepares to track orientations of the frames of the model that are named in `labels`, in the order of the data.
+    /// Orientations do not determine positions, so coordinates that translate the whole model should be locked.
     pub fn with_sensors(
         model: &Model,
         system: impl Into<SystemRef<'s>>,
@@ -252,27 +251,27 @@ impl<'s> InverseKinematics<'s> {
         Ok(solver)
     }
 
-    /// Names of the markers that are followed, in the order of the data.
+    /// Names of the tracked markers, in the order of the data.
     pub fn marker_names(&self) -> &[String] {
         &self.names
     }
-    /// Weights of the markers that are followed.
+    /// Weights of the tracked markers.
     pub fn marker_weights(&self) -> impl Iterator<Item = f64> {
         self.markers.iter().map(|m| m.weight)
     }
-    /// How far these markers are from their middle in the default pose of the model, RMS, m.
+    /// RMS distance of the tracked markers from their mean in the default pose of the model, m.
     pub fn spread(&self) -> f64 {
         self.starts.size
     }
-    /// Whether nothing holds the model in space: six mobilities lead to the first body with a marker.
+    /// Whether the model is free in space: there are six mobilities between ground and the first body with a marker.
     pub fn is_free(&self) -> bool {
         self.starts.is_free
     }
-    /// Names of the sensors that are followed, in the order of the model.
+    /// Names of the tracked sensors, in the order of the model.
     pub fn sensor_names(&self) -> &[String] {
         &self.sensor_names
     }
-    /// Angle between each followed frame and its sensor at the last pose, rad; 0 if it was not seen.
+    /// Angle between each tracked frame and its sensor at the last pose, rad; 0 if the sensor was missing.
     pub fn sensor_errors(&self) -> impl Iterator<Item = f64> {
         self.turn.angle.iter().copied()
     }
@@ -280,31 +279,31 @@ impl<'s> InverseKinematics<'s> {
     pub fn coordinates(&self) -> &[f64] {
         &self.q
     }
-    /// Starts the next frame from another pose.
+    /// Sets the pose from which the next frame starts.
     pub fn set_coordinates(&mut self, q: &[f64]) {
         let n = self.q.len().min(q.len());
         self.q[..n].copy_from_slice(&q[..n]);
     }
-    /// Whether followed marker i was seen in the last frame, and counted.
+    /// Whether tracked marker i was visible in the last frame, and used.
     pub fn is_seen(&self, i: usize) -> bool {
         self.scratch.seen_at.get(i).is_some_and(|p| p.norm_sq().is_finite())
     }
-    /// Markers that were not believed in the last frame, because they lay where no pose near that of the frame before brings them
-    /// while it meets the rest; positions in [`marker_names`](Self::marker_names). In their place stood where they would be seen by
-    /// what the others say.
+    /// Markers ignored in the last frame, because no pose near the previous one fits them together with the other
+    /// markers; indices into [`marker_names`](Self::marker_names). The positions predicted by the other markers were
+    /// used instead.
     pub fn left_out(&self) -> &[usize] {
         &self.watch.left_out
     }
-    /// Pairs of markers whose labels were exchanged in the last frame: each lay where the other belongs. They were taken the
-    /// right way round.
+    /// Pairs of markers with exchanged labels in the last frame: each was at the position of the other. The labels were
+    /// swapped back.
     pub fn exchanged(&self) -> &[[usize; 2]] {
         &self.watch.exchanged
     }
-    /// Distance of each followed marker from where it was last seen, m; 0 if it was not.
+    /// Distance of each tracked marker from its last measured position, m; 0 if it was missing.
     pub fn marker_errors(&self) -> impl Iterator<Item = f64> {
         self.fit.squared.iter().map(|s| s.sqrt())
     }
-    /// Place of each followed marker at the last pose, in ground, m.
+    /// Position of each tracked marker at the last pose, in ground, m.
     pub fn marker_places(&self) -> impl Iterator<Item = Vec3<f64>> {
         self.markers.iter().map(|m| self.ws.kin.X_GB[m.body] * m.p_BS)
     }
@@ -314,8 +313,8 @@ impl<'s> InverseKinematics<'s> {
         self.ws.kin.X_GB[node]
     }
 
-    /// Finds the pose for sensors turned to `orientations` (in ground, in the order of the labels given at the start; what
-    /// is not finite was not seen). Allocates nothing.
+    /// Finds the pose for sensors with `orientations` (in ground, in the order of the labels; values that are not
+    /// finite are missing). Does not allocate memory.
     pub fn solve_orientations(&mut self, time: f64, orientations: &[Rotation<f64>]) -> Fit {
         for (at, &c) in self.scratch.turned_to.iter_mut().zip(&self.sensor_columns) {
             *at = orientations.get(c).copied().unwrap_or(Rotation::from_quaternion([f64::NAN; 4]));
@@ -323,12 +322,12 @@ impl<'s> InverseKinematics<'s> {
         self.solve_frame(time, &[])
     }
 
-    /// Finds the pose for markers seen at `places` (ground, m; in the order of the labels given at the start; what is not
-    /// finite, or lies at the origin exactly, was not seen). Allocates nothing. A frame that does not converge leaves the best
-    /// pose found.
+    /// Finds the pose for markers at `places` (ground, m; in the order of the labels; values that are not finite, or
+    /// exactly at the origin, are missing). Does not allocate memory. If a frame does not converge, the best pose found
+    /// is kept.
     ///
-    /// The first frame is solved from several starts. Every later one starts from the pose before it; where that fits worse than
-    /// before, or an angle jumps, other starts are tried, and markers that lie where they cannot be are left out
+    /// The first frame is solved from several initial guesses. Every later frame starts from the previous pose; if the
+    /// fit is worse than before, or an angle jumps, other initial guesses are tried, and misplaced markers are ignored
     /// ([`left_out`](Self::left_out), [`exchanged`](Self::exchanged)).
     pub fn solve_frame(&mut self, time: f64, places: &[Vec3<f64>]) -> Fit {
         self.look_at(time, places);
@@ -442,7 +441,7 @@ impl<'s> InverseKinematics<'s> {
         self.report(cost, iterations, last_step, converged)
     }
 
-    /// How well the pose `q` (by mobility) meets markers seen at `places`, without solving for a better one.
+    /// Fit of the pose `q` (by mobility) to markers at `places`, without solving for a better pose.
     pub fn compute_fit(&mut self, time: f64, places: &[Vec3<f64>], q: &[f64]) -> Fit {
         self.look_at(time, places);
         self.set_coordinates(q);

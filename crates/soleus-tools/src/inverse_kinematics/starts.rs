@@ -1,7 +1,8 @@
-//! Poses to start from that see where the markers are, and angles without superfluous turns.
+//! Initial guesses from the positions of the markers, and removal of full rotations from angles.
 //!
-//! From a start that faces away from the markers Newton's method may end in a minimum in which limbs are turned round. So the
-//! first frame is also solved from the best fit of the model as one rigid body, whichever way the markers face.
+//! From an initial guess that faces away from the markers, Newton's method may converge to a minimum with twisted
+//! limbs. The first frame is therefore also solved from the best fit of the model as one rigid body, for any direction
+//! the markers face.
 
 use super::markers::Marker;
 use super::{Fit, InverseKinematics};

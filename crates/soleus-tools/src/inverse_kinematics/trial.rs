@@ -1,4 +1,4 @@
-//! A whole motion: a table of markers in, tables of coordinates and errors out.
+//! Solves a whole trial: from a table of markers to tables of coordinates and errors.
 
 use super::chunks::{Chunks, Frame, solve_chunks};
 use super::misplaced::{Misplaced, MisplacedMarkers};
@@ -12,59 +12,59 @@ use soleus_model::{Model, angles};
 pub struct Trial {
     /// Coordinates in the order of the model; rotations in degrees.
     pub coordinates: Table,
-    /// Sum of squares (m²), RMS and largest distance (m) of the markers per frame.
+    /// Sum of squares (m²), RMS and maximum distance (m) of the markers per frame.
     pub marker_errors: Table,
-    /// Distance of each marker per frame, m; NaN where it was not seen.
+    /// Distance of each marker per frame, m; NaN where it is missing.
     pub marker_distances: Table,
-    /// Places of the model's markers in ground, m, `<marker>_tx`, `_ty`, `_tz`.
+    /// Positions of the model's markers in ground, m, `<marker>_tx`, `_ty`, `_tz`.
     pub marker_locations: Table,
     /// Weighted sum of squares Σ wᵢ |rᵢ|² per frame, m².
     pub weighted_squared_error: Vec<f64>,
-    /// How good it is.
+    /// Quality of the result.
     pub summary: Summary,
 }
 
-/// How good a solved motion is.
+/// Quality of a solved motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Number of frames.
     pub frames: usize,
-    /// Newton steps in all.
+    /// Total number of Newton steps.
     pub iterations: usize,
     /// Times (s) of frames that did not converge.
     pub not_converged: Vec<f64>,
-    /// RMS distance over all frames and markers seen, m.
+    /// RMS distance over all frames and visible markers, m.
     pub rms: f64,
     /// The marker with the largest RMS distance.
     pub worst_marker: Option<WorstMarker>,
-    /// The largest distance of all: marker, time (s), distance (m).
+    /// Largest distance: marker, time (s), distance (m).
     pub worst: Option<(String, f64, f64)>,
     /// Time (s) and RMS distance (m) of the worst frame.
     pub worst_frame: Option<(f64, f64)>,
-    /// Frames each followed marker was not seen in, those seen throughout left out.
+    /// Number of frames in which each tracked marker is missing, without markers that are always visible.
     pub gaps: Vec<(String, usize)>,
-    /// Markers that lay where they cannot be in some frames: left out of these, or taken for one another.
+    /// Markers misplaced in some frames: ignored there, or swapped back.
     pub misplaced: Vec<Misplaced>,
-    /// Markers of the data that the tasks ask for but the model lacks.
+    /// Markers in data and tasks that are not in the model.
     pub unknown: Vec<String>,
-    /// Markers of the tasks that the data lack.
+    /// Markers in the tasks that are not in the data.
     pub absent: Vec<String>,
 }
 
 /// A marker and its RMS distance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorstMarker {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// m.
+    /// RMS distance, m.
     pub rms: f64,
 }
 
 /// Part of the markers of the best frame that a frame has to show; those of a few markers do not tell the pose of a whole body.
 const IN_VIEW_PART: f64 = 0.5;
 
-/// First and last time at which the subject is in view, s: at least half as many markers of the model are seen as in the best frame. Before and after that
-/// the subject is coming or has gone. `None` if no marker is seen.
+/// First and last time at which the subject is in view, s: at least half as many markers of the model are visible as in
+/// the best frame. `None` if no marker is visible.
 pub fn in_view(model: &Model, markers: &Table) -> Option<[f64; 2]> {
     let columns: Vec<usize> = model.markers.iter().filter_map(|m| markers.index_of(&m.name)).collect();
     let seen = |r: usize| columns.iter().filter(|&&c| markers.vec3(r, c).norm_sq().is_finite()).count();
@@ -75,8 +75,8 @@ pub fn in_view(model: &Model, markers: &Table) -> Option<[f64; 2]> {
     Some([markers.times()[first], markers.times()[last]])
 }
 
-/// Solves for the rows of `markers` (a table of vectors in meters) between the times of `range` (s): from the row nearest
-/// to its begin to the row nearest to its end, as OpenSim takes them.
+/// Solves the rows of `markers` (a table of vectors in meters) in the time `range` (s), rounded to the nearest rows as
+/// in OpenSim.
 pub fn solve_trial(
     model: &Model,
     system: &System,
@@ -88,8 +88,8 @@ pub fn solve_trial(
     solve_trial_in_chunks(model, system, markers, tasks, settings, range, Chunks::default())
 }
 
-/// As [`solve_trial`], with the rows split into chunks that threads share. The numbers depend on the number of chunks alone,
-/// never on the number of threads, and agree with those of a single chunk as closely as each frame is solved.
+/// As [`solve_trial`], with the rows split into chunks that are solved in parallel. Results depend only on the number
+/// of chunks, not on the number of threads, and agree with those of a single chunk to the accuracy of each frame.
 pub fn solve_trial_in_chunks(
     model: &Model,
     system: &System,
@@ -172,7 +172,7 @@ pub fn solve_trial_in_chunks(
     })
 }
 
-/// The pose `q`, mobility by mobility, as the model's coordinates in their order; rotations in degrees.
+/// Converts the pose `q`, by mobility, to the model's coordinates in their order; rotations in degrees.
 pub fn coordinates_in_degrees<'a>(
     model: &'a Model,
     system: &'a System,

@@ -1,4 +1,4 @@
-//! A whole motion from inertial sensors: a table of orientations in, tables of coordinates and errors out.
+//! Solves a whole trial from inertial sensors: from a table of orientations to tables of coordinates and errors.
 
 use super::trial::{check_range, push_coordinates};
 use super::{Error, InverseKinematics, Settings, Tasks};
@@ -12,18 +12,18 @@ use soleus_model::Model;
 pub struct OrientationTrial {
     /// Coordinates in the order of the model; rotations in degrees.
     pub coordinates: Table,
-    /// Angle between each frame and its sensor, rad, frame by frame.
+    /// Angle between each frame and its sensor, rad, for every frame.
     pub errors: Table,
-    /// How good it is.
+    /// Quality of the result.
     pub summary: OrientationSummary,
 }
 
-/// How good a motion from orientations is.
+/// Quality of a motion from orientations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrientationSummary {
     /// Number of frames.
     pub frames: usize,
-    /// Newton steps in all.
+    /// Total number of Newton steps.
     pub iterations: usize,
     /// Times (s) of frames that did not converge.
     pub not_converged: Vec<f64>,
@@ -31,16 +31,17 @@ pub struct OrientationSummary {
     pub rms: f64,
     /// The sensor with the largest RMS angle (rad).
     pub worst_sensor: Option<(String, f64)>,
-    /// The largest angle of all: sensor, time (s), angle (rad).
+    /// Largest angle: sensor, time (s), angle (rad).
     pub worst: Option<(String, f64, f64)>,
     /// Columns of the data that are not frames of the model.
     pub unknown: Vec<String>,
 }
 
-/// Solves for the rows of `orientations` (a table of quaternions) with times in `range` (s). `R_GS` turns from the world of
-/// the sensors to ground; it multiplies every orientation from the left.
+/// Solves the rows of `orientations` (a table of quaternions) with times in `range` (s). `R_GS` is the rotation from
+/// the sensors' world frame to ground; it multiplies every orientation from the left.
 ///
-/// As in OpenSim's `IMUInverseKinematicsTool`, lock the translations of the model first: orientations say nothing about them.
+/// As in OpenSim's `IMUInverseKinematicsTool`, lock the translations of the model first, because orientations do not
+/// determine them.
 pub fn solve_orientations(
     model: &Model,
     system: &System,

@@ -1,4 +1,5 @@
-//! Whether a frame is like those before it: a fit that suddenly worsens and an angle that jumps are looked at again.
+//! Compares each frame with earlier frames: frames with a sudden increase of the error or a jump of an angle are solved
+//! again.
 
 use super::starts::Near;
 use super::{Fit, InverseKinematics};

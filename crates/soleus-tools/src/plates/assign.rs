@@ -1,4 +1,4 @@
-//! Which foot stood on which plate when, and the forces on feet that follow.
+//! Assignment of force plates to feet, and the resulting forces on the feet.
 
 use super::{Foot, FootPaths, Plate};
 use soleus_math::{Table, Vec3};
@@ -15,35 +15,35 @@ const SHORTEST_S: f64 = 0.04;
 pub(super) const CLOCK_S: f64 = 1e-6;
 /// A load that stays below is that of a plate that is touched or drifts, N.
 const LEAST_PEAK_N: f64 = 50.0;
-/// A centre of pressure farther from a foot is not under it, m: feet are as long.
+/// Maximum distance between a centre of pressure and its foot, m: the length of a foot.
 pub const FAR_M: f64 = 0.3;
 /// The other foot has to be nearer by this to count, m.
 const NEARER_M: f64 = 0.03;
 /// Of the impulse of a contact, the part under the other foot that makes it a contact of both.
 const BOTH_PART: f64 = 0.1;
 
-/// A time during which a plate was loaded by one foot.
+/// A time interval in which a plate is loaded by one foot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contact {
     /// The plate.
     pub plate: usize,
-    /// The foot; `None` if the motion does not show it or no foot is near.
+    /// The foot; `None` if it is not in the motion or no foot is near.
     pub foot: Option<usize>,
-    /// First time of the load, s.
+    /// Start of the load, s.
     pub from: f64,
-    /// Last time of it, s.
+    /// End of the load, s.
     pub to: f64,
-    /// Peak of the force, N.
+    /// Peak force, N.
     pub peak: f64,
-    /// Mean distance of the centre of pressure from the foot, weighted by force, m; NaN where the motion does not show it.
+    /// Mean distance between the centre of pressure and the foot, weighted by force, m; NaN outside the motion.
     pub distance: f64,
-    /// The same from the other foot.
+    /// The same for the other foot.
     pub other: f64,
-    /// Both feet were on the plate during this load; it is split where the other foot comes nearer.
+    /// Whether both feet were on the plate; the load is then split where the other foot comes nearer.
     pub is_shared: bool,
 }
 
-/// Finds for each load of each plate the foot that was there. `table` holds the plates, in N and m, in ground.
+/// Finds the foot for each load of each plate. `table` contains the plates, in N and m, in ground.
 pub fn assign(table: &Table, plates: &[Plate], feet: &[Foot], paths: &FootPaths) -> Vec<Contact> {
     let mut contacts = Vec::new();
     for (i, plate) in plates.iter().enumerate() {
@@ -60,12 +60,12 @@ fn vector(table: &Table, columns: [usize; 3], row: usize) -> Vec3<f64> {
     Vec3::from_array(columns.map(|c| table.columns()[c][row]))
 }
 
-/// A plate that reads less with nobody on it is zeroed well enough, N.
+/// Maximum offset of an unloaded plate that is considered zero, N.
 pub const ZERO_N: f64 = 5.0;
 /// A plate is at rest for at least this part of a trial, if it is at all.
 const REST_PART: f64 = 0.05;
 
-/// What a plate shows while nobody is on it, N: the median of all small forces. Zero where a plate is never at rest.
+/// Offset of an unloaded plate, N: the median of all small forces. Zero if a plate is always loaded.
 pub fn force_at_rest(table: &Table, plate: &Plate) -> Vec3<f64> {
     let rows: Vec<usize> =
         (0..table.rows()).filter(|&r| vector(table, plate.force, r).norm() < LEAST_PEAK_N).collect();
@@ -159,8 +159,9 @@ fn split(
     }
 }
 
-/// The forces on feet: each plate on its foot; one that several feet stood on is split in time, one force for each foot, zero while
-/// the other foot is there. A plate that is not zeroed exerts nothing while nobody is on it. Plates on which no foot was seen are left out.
+/// Forces on the feet: each plate acts on its foot. A plate used by several feet is split in time into one force per
+/// foot, each zero while another foot is on the plate. Offsets of unloaded plates are removed. Plates without a foot
+/// are left out.
 pub fn loads(
     model: &Model,
     table: &Table,

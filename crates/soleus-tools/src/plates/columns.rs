@@ -1,9 +1,9 @@
-//! Columns of a table that are the force, the centre of pressure and the free moment of a plate, found by their labels.
+//! Finds the columns of force, centre of pressure and free moment of force plates by their labels.
 
 /// Columns of one plate in a table of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plate {
-    /// What tells it from the others in the labels, such as `ground_r` or `1`.
+    /// Part of the labels that identifies the plate, such as `ground_r` or `1`.
     pub name: String,
     /// Columns of the force, x, y, z.
     pub force: [usize; 3],
@@ -29,9 +29,9 @@ struct Triple {
     is_used: bool,
 }
 
-/// Finds the plates of a table by its labels, in their order. Known are the names of OpenSim (`ground_force_vx`, `1_ground_force_px`,
-/// `ground_torque_r_x`), of its C3D reader (`f1_1`, `p1_2`, `m1_3`), and those of most exports (`FP1_Fx`, `COP1_X`, `Fx1`, `Mx1`). Labels
-/// that come twice are the next plate.
+/// Finds the plates in a table by its labels, in order. Supported names are those of OpenSim (`ground_force_vx`,
+/// `1_ground_force_px`, `ground_torque_r_x`), of its C3D reader (`f1_1`, `p1_2`, `m1_3`), and of most exports
+/// (`FP1_Fx`, `COP1_X`, `Fx1`, `Mx1`). Repeated labels belong to the next plate.
 pub fn find_plates(labels: &[String]) -> Vec<Plate> {
     let mut triples = find_triples(labels);
     let mut plates: Vec<Plate> = Vec::new();

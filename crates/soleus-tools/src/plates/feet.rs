@@ -1,4 +1,4 @@
-//! Bodies of a model that are feet, and where they are during a motion.
+//! Feet of a model, and their positions during a motion.
 
 use soleus_dynamics::System;
 use soleus_math::{Table, Vec3, vec3};
@@ -15,7 +15,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// In one word.
+    /// Name of the side.
     pub fn name(self) -> &'static str {
         match self {
             Side::Right => "right",
@@ -23,7 +23,7 @@ impl Side {
         }
     }
 
-    /// The letter behind names of bodies and coordinates.
+    /// Suffix of names of bodies and coordinates.
     pub fn letter(self) -> &'static str {
         match self {
             Side::Right => "r",
@@ -37,7 +37,7 @@ impl Side {
 pub struct Foot {
     /// The side it is on.
     pub side: Side,
-    /// The body on which the ground acts: the heaviest of the foot, which is `calcn` where there is one.
+    /// The body on which ground forces act: the heaviest of the foot, `calcn` if there is one.
     pub body: usize,
     /// All bodies of the foot.
     pub bodies: Vec<usize>,
@@ -46,7 +46,8 @@ pub struct Foot {
 /// Bodies whose lowest point, origin or mass centre, is lower than this part of the model's height are a foot's.
 const FOOT_PART: f64 = 0.15;
 
-/// The feet of a model: branches of the tree that end lowest in its default pose, at most one on each side. Names do not matter.
+/// Feet of a model: branches of the tree that end lowest in its default pose, at most one on each side. Names do not
+/// matter.
 pub fn find_feet(model: &Model, system: &System) -> Vec<Foot> {
     let mut ws = system.workspace();
     system.compute_kinematics(&system.default_state, &mut ws);
@@ -108,7 +109,7 @@ pub(crate) fn upwards(model: &Model) -> Vec3<f64> {
     if g > 0.0 { model.gravity * (-1.0 / g) } else { vec3(0.0, 1.0, 0.0) }
 }
 
-/// Where feet are during a motion.
+/// Positions of the feet during a motion.
 #[derive(Clone, Debug)]
 pub struct FootPaths {
     /// Times of the motion, s.
@@ -118,7 +119,7 @@ pub struct FootPaths {
 }
 
 impl FootPaths {
-    /// Of a motion: coordinates, in degrees if it says so, or states.
+    /// From a motion: coordinates, in degrees if the header says so, or states.
     pub fn new(model: &Model, system: &System, motion: &Table, feet: &[Foot]) -> FootPaths {
         let columns =
             model.coordinates.iter().zip(&system.tree.mobility_of_coordinate).filter_map(|(c, &m)| {
@@ -156,7 +157,7 @@ impl FootPaths {
         Some(if time - self.times[before] < self.times[next] - time { before } else { next })
     }
 
-    /// Distance of a point from a foot: from the nearest line between two points of it, m.
+    /// Distance of a point from a foot, m: from the nearest line between two of its points.
     pub fn distance(&self, foot: usize, row: usize, p: Vec3<f64>) -> f64 {
         let points = &self.points[foot][row];
         let mut least = f64::INFINITY;

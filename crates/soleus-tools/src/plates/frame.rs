@@ -1,19 +1,19 @@
-//! Unit and axes of plates, found by what puts them under the feet.
+//! Determines length unit and axes of force plates from the positions of the feet.
 
 use super::assign::loaded;
 use super::{FAR_M, FootPaths, Plate};
 use soleus_math::{Mat33, Rotation, Table, Vec3};
 
-/// How a table was changed so that its plates are under the feet.
+/// Unit and rotation of a table for which the centres of pressure are under the feet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// Rotation from the axes of the table to ground.
     pub rotation: Rotation<f64>,
-    /// The same in words, such as `x:-90`; empty for none.
+    /// The same as text, such as `x:-90`; empty for no rotation.
     pub turns: String,
-    /// Meters per unit of the points.
+    /// Length unit of the points, m.
     pub meters: f64,
-    /// Distance of centres of pressure from the nearest foot, median, m.
+    /// Median distance of the centres of pressure from the nearest foot, m.
     pub distance: f64,
 }
 
@@ -22,8 +22,9 @@ const LOOKS: usize = 200;
 /// A change has to bring centres of pressure nearer by this factor, so that what is right stays as it is.
 const BETTER: f64 = 0.5;
 
-/// The unit and the rotation that put the centres of pressure nearest to the feet: as they are if that will do. Tried are meters and
-/// millimeters, y up and z up, and the four ways to face. `None` if no load is seen during the motion.
+/// Finds unit and rotation for which the centres of pressure are closest to the feet; the table is not changed if it
+/// already fits. Candidates are meters and millimeters, y up and z up, and four headings. `None` if there is no load
+/// during the motion.
 pub fn fit_to_feet(table: &Table, plates: &[Plate], paths: &FootPaths) -> Option<Fitted> {
     let mut seen: Vec<(Vec3<f64>, Vec3<f64>, usize)> = Vec::new();
     for plate in plates {

@@ -1,4 +1,4 @@
-//! Feet on the ground where no plate measures it.
+//! Ground contact outside the force plates.
 
 use super::assign::CLOCK_S;
 use super::{Contact, FootPaths, Plate};
@@ -13,17 +13,17 @@ const SHORTEST_S: f64 = 0.06;
 /// A foot bears load so much earlier and later than it is slow, s.
 const EDGE_S: f64 = 0.08;
 
-/// Times during which a foot is on the ground, and no plate shows it.
+/// A time interval in which a foot is on the ground outside the plates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unmeasured {
     /// The foot.
     pub foot: usize,
-    /// First and last time, s.
+    /// Start and end, s.
     pub time: [f64; 2],
 }
 
-/// Finds them: a point of the foot is as low and as slow, over the ground, as on the plates. `loaded` says during which time plates were
-/// recorded. Empty if no foot was on a plate.
+/// Finds unmeasured contacts: a point of the foot is as low and as slow as on the plates. `loaded` is the time range in
+/// which plates were recorded. Empty if no foot was on a plate.
 pub fn unmeasured(paths: &FootPaths, contacts: &[Contact], recorded: [f64; 2]) -> Vec<Unmeasured> {
     let t = &paths.times;
     let n = t.len();
@@ -100,8 +100,8 @@ pub fn unmeasured(paths: &FootPaths, contacts: &[Contact], recorded: [f64; 2]) -
     found
 }
 
-/// The time within `whole` without a foot on the ground that no plate measures: the one with most time on plates, or else the longest, as nothing is
-/// learned while nobody is there. `None` if nothing is left.
+/// Time range within `whole` without unmeasured contact: the one with the longest time on plates, otherwise the
+/// longest. `None` if there is none.
 pub fn complete(unmeasured: &[Unmeasured], contacts: &[Contact], whole: [f64; 2]) -> Option<[f64; 2]> {
     let mut begins = vec![whole[0]];
     begins.extend(unmeasured.iter().map(|u| u.time[1]).filter(|t| *t > whole[0]));
@@ -119,8 +119,8 @@ pub fn complete(unmeasured: &[Unmeasured], contacts: &[Contact], whole: [f64; 2]
         .max_by(|a, b| loaded(a).total_cmp(&loaded(b)).then((a[1] - a[0]).total_cmp(&(b[1] - b[0]))))
 }
 
-/// Mass of the subject, kg, as the plates weigh it: the mean upward force over whole gait cycles, during which the mass centre ends as fast as
-/// it began, over gravity (m/s²). `None` if loads are not complete for a cycle.
+/// Mass of the subject from the force plates, kg: mean vertical force over whole gait cycles, at whose ends the mass
+/// centre has the same velocity, divided by gravity (m/s²). `None` if loads are not complete over a cycle.
 pub fn weighed(
     table: &Table,
     plates: &[Plate],

@@ -1,5 +1,4 @@
-//! Force plates and feet: which columns of a table are a plate, which bodies of a model are feet, and which foot stood on which
-//! plate when.
+//! Force plates and feet: finds plates in a table and feet in a model, and assigns loads to feet.
 //!
 //! ```text
 //! labels ──find_plates──▶ plates ─┐

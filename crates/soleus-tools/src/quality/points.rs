@@ -1,4 +1,4 @@
-//! Where measured forces act, and on what.
+//! Checks of points of application and bodies of measured forces.
 
 use super::{UNLOADED_N, length};
 use soleus_dynamics::System;
@@ -16,8 +16,9 @@ const FAR_M: f64 = 0.8;
 /// Another body has to be nearer by this to be the right one, m.
 const NEARER_M: f64 = 0.05;
 
-/// Checks the points at which measured forces act against a motion (coordinates, in degrees if it says so, or states): a force that
-/// is nearer to another body on which a force acts is on the wrong foot, and one far from its body has wrong units or axes.
+/// Checks the points of application of measured forces against a motion (coordinates, in degrees if the header says so,
+/// or states): a force that is closer to another loaded body is on the wrong foot, and a force far from its body has
+/// wrong units or axes.
 pub fn check_points(model: &Model, system: &System, motion: &Table, forces: &[Force], log: &mut Diagnostics) {
     let plates: Vec<(&str, &ExternalForce)> = forces.iter().filter_map(in_ground(model)).collect();
     if plates.is_empty() || motion.rows() == 0 || motion.element().components() != 1 {

@@ -1,20 +1,22 @@
-//! Residual elimination: translations of the root and angles of the low back that make all six residuals of a motion vanish.
+//! Residual elimination: finds translations of the root and angles of the low back for which all six residuals are
+//! zero.
 //!
 //! The equations of the root (three forces, three moments) contain no muscle. With measured loads and all other coordinates as
 //! measured they are linear in six accelerations, those of the root's translations q_x and of the back's angles q_b:
 //!
 //!   τ_root(q, u, u̇) = τ_root(q, u, u̇_measured) + M_root,xb u̇_xb = 0                                  (1)
 //!
-//! Integrated from initial values and speeds of these six they give the motion. The twelve initial numbers minimize
+//! They are integrated from initial values and speeds of these six coordinates. The twelve initial values minimize
 //!
 //!   J = w_x Σ |q_x − q̂_x|² + w_b Σ |q_b − q̂_b|² + w_s Σ |q_b(t) − S q_b(t − p)|²    [mm, deg]        (2)
 //!
-//! over samples 0.01 s apart, where p is half a gait cycle (S changes the sign of bending and rotation) or a whole one (S = 1), and the
-//! angle of flexion counts without the mean of its deviation.
+//! over samples 0.01 s apart, where p is half a gait cycle (S changes the sign of bending and rotation) or a whole one
+//! (S = 1), and the mean deviation of the flexion angle is not penalised.
 //!
-//! Source: Thelen & Anderson (2006), Using computed muscle control to generate forward dynamic simulations of human walking from
-//! experimental data, J Biomech 39:1107–1115, section 2.2. They searched with about 500 simulations; here derivatives by the initial
-//! numbers ride along the integration as dual numbers, and a few steps of Gauss–Newton do.
+//! Source: Thelen & Anderson (2006), Using computed muscle control to generate forward dynamic simulations of human
+//! walking from experimental data, J Biomech 39:1107–1115, section 2.2. They used about 500 simulations for the search;
+//! here derivatives with respect to the initial values are computed by dual numbers during the integration, and a few
+//! Gauss–Newton steps suffice.
 
 mod integrate;
 mod unknowns;
@@ -38,50 +40,50 @@ pub(crate) use unknowns::root;
 /// Degree of the splines through the measured coordinates: Thelen & Anderson's seventh order.
 pub const DEGREE: usize = 7;
 
-/// Whether the back repeats itself within the trial.
+/// Periodicity of the back motion within the trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cycle {
-    /// Nothing is known.
+    /// Not known.
     #[default]
     None,
-    /// After half a gait cycle it is mirrored: bending and rotation have changed their signs.
+    /// Half a gait cycle: bending and rotation end with the opposite sign.
     Half,
-    /// After a whole cycle it is the same.
+    /// A whole cycle: the back ends as it started.
     Whole,
 }
 
 /// What to compute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Cutoff (Hz) of the low-pass on the coordinates; `None` for no filter.
+    /// Cutoff frequency (Hz) of the low-pass filter on the coordinates; `None` for no filter.
     pub cutoff_hz: Option<f64>,
-    /// First and last time, s.
+    /// Start and end time, s.
     pub range: [f64; 2],
-    /// Forces of the model that do not act, as in inverse dynamics.
+    /// Model forces to exclude, as in inverse dynamics.
     pub excluded: Vec<String>,
     /// Translations of the root to solve for; empty: those of the joint between ground and most of the mass.
     pub translations: Vec<String>,
-    /// Angles to solve for; empty: those of the joint of the root that carries most.
+    /// Angles to solve for; empty: those of the joint at the root that carries most mass.
     pub back: Vec<String>,
-    /// w_x of translations, mm⁻².
+    /// Weight w_x of translations, mm⁻².
     pub translation_weight: f64,
-    /// w_b of angles, deg⁻².
+    /// Weight w_b of angles, deg⁻².
     pub back_weight: f64,
-    /// w_s of repetition, deg⁻².
+    /// Weight w_s of periodicity, deg⁻².
     pub symmetry_weight: f64,
-    /// How the back repeats itself.
+    /// Periodicity of the back motion.
     pub cycle: Cycle,
-    /// p, s; the whole range without it.
+    /// Period p, s; default: the whole range.
     pub period: Option<f64>,
-    /// Whether a constant difference of flexion counts as none.
+    /// Whether a constant difference of flexion is ignored.
     pub detrend_flexion: bool,
-    /// Time between the samples that are compared, s.
+    /// Time between the samples in the cost, s.
     pub sample_time: f64,
-    /// Acceleration (in units of gravity) that the integrator may get wrong in any step.
+    /// Maximum error of the acceleration (in units of gravity) in an integration step.
     pub tolerance: f64,
-    /// Time between rows of the result, s; without it they are those of the data.
+    /// Time between rows of the result, s; default: rows of the data.
     pub output_step: Option<f64>,
-    /// Steps of Gauss–Newton at most.
+    /// Maximum number of Gauss–Newton steps.
     pub max_iterations: usize,
 }
 
@@ -107,45 +109,45 @@ impl Default for Settings {
     }
 }
 
-/// How much a coordinate was changed.
+/// Change of a coordinate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The coordinate.
     pub name: String,
-    /// What it is.
+    /// Role of the coordinate.
     pub role: Role,
-    /// RMS difference to the measured value, m or rad; for flexion without the mean difference if that was asked for.
+    /// RMS difference from the measured value, m or rad; for flexion without the mean difference if requested.
     pub rms: f64,
     /// The mean difference, m or rad.
     pub mean: f64,
-    /// The largest difference, m or rad.
+    /// The maximum difference, m or rad.
     pub largest: f64,
 }
 
 /// A motion without residuals.
 #[derive(Clone, Debug)]
 pub struct Eliminated {
-    /// All coordinates at the rows of the data, rotations in degrees if the data had them so.
+    /// All coordinates at the rows of the data; rotations in degrees if the data are in degrees.
     pub motion: Table,
     /// Rates of all coordinates, in the unit of the motion per second.
     pub rates: Table,
-    /// Speeds' derivatives of all mobilities that have a coordinate, rad/s² and m/s².
+    /// Derivatives of the speeds of all mobilities with a coordinate, rad/s² and m/s².
     pub accelerations: Table,
-    /// How much each of the solved coordinates was changed.
+    /// Change of each coordinate that was solved for.
     pub changes: Vec<Change>,
-    /// Largest residual force (N) and moment (N m) at the rows, with the accelerations of the solution.
+    /// Maximum residual force (N) and moment (N m) at the rows, with the accelerations of the solution.
     pub residual: [f64; 2],
-    /// Steps of Gauss–Newton.
+    /// Number of Gauss–Newton steps.
     pub iterations: usize,
-    /// Steps of the integrator over the trial.
+    /// Number of integration steps over the trial.
     pub integration_steps: usize,
-    /// J of the measured initial values, and of the solution.
+    /// J for the measured initial values, and for the solution.
     pub cost: [f64; 2],
-    /// Whether the last step changed J by less than 1e-10 of it.
+    /// Whether the last step changed J by a fraction of less than 1e-10.
     pub converged: bool,
-    /// Coordinates that the data lack.
+    /// Coordinates without data.
     pub at_default: Vec<String>,
-    /// Names of `excluded` that the model does not have.
+    /// Names in `excluded` that are not in the model.
     pub unknown_forces: Vec<String>,
 }
 
@@ -153,13 +155,13 @@ pub struct Eliminated {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// As inverse dynamics.
+    /// Error of inverse dynamics.
     #[error(transparent)]
     Motion(#[from] inverse_dynamics::Error),
-    /// Nothing is free in ground.
+    /// No body moves freely in ground.
     #[error("the model cannot translate relative to ground: there are no residuals to eliminate")]
     NoRoot,
-    /// A coordinate that the model does not have.
+    /// A coordinate that is not in the model.
     #[error("the model has no coordinate `{name}`")]
     NoSuchCoordinate {
         /// The name.
@@ -170,49 +172,49 @@ pub enum Error {
     Count {
         /// Mobilities of the root.
         equations: usize,
-        /// Coordinates that were found or named.
+        /// Coordinates found or named.
         unknowns: Vec<String>,
     },
-    /// Of an angular velocity some components are wanted.
+    /// Only some components of an angular velocity were requested.
     #[error("the joint of `{name}` uses an angular velocity: solve for all three of its angles, or none")]
     PartOfBall {
         /// A coordinate of the joint.
         name: String,
     },
-    /// A coordinate that is solved for has no data.
+    /// A coordinate to solve for has no data.
     #[error("the motion has no column for `{name}`, which is solved for")]
     NoData {
         /// The coordinate.
         name: String,
     },
-    /// The accelerations are not determined by the equations.
+    /// The equations do not determine the accelerations.
     #[error("at {time:.3} s the equations of the root do not determine the accelerations of {}", unknowns.join(", "))]
     Singular {
-        /// s.
+        /// Time, s.
         time: f64,
         /// The coordinates.
         unknowns: Vec<String>,
     },
-    /// Nothing to integrate over.
+    /// The time range is empty.
     #[error("the motion spans {first} s to {last} s: fewer than two samples lie between {from} s and {to} s")]
     TooShort {
         /// First time of the data.
         first: f64,
         /// Last time of the data.
         last: f64,
-        /// Begin of the range asked for.
+        /// Start of the requested range.
         from: f64,
-        /// End of the range asked for.
+        /// End of the requested range.
         to: f64,
     },
-    /// A number that makes no sense.
+    /// An invalid value.
     #[error("{what} is {value}, but must be {expected}")]
     Value {
-        /// Which.
+        /// Name of the value.
         what: &'static str,
-        /// What it is.
+        /// The value.
         value: f64,
-        /// What it must be.
+        /// Expected value.
         expected: &'static str,
     },
 }
@@ -229,9 +231,10 @@ impl From<TableError> for Error {
     }
 }
 
-/// The motion nearest to `coordinates` that has no residuals under measured `loads`.
+/// The motion closest to `coordinates` without residuals under measured `loads`.
 ///
-/// `going_on` is told each step of Gauss–Newton and J, and may stop the search, which then ends with what it has.
+/// `going_on` is called with each Gauss–Newton step and J, and may stop the search, which then returns the current
+/// result.
 pub fn eliminate_residuals(
     mut model: Model,
     loads: Vec<Force>,

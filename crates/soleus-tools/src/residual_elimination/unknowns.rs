@@ -1,4 +1,4 @@
-//! Which coordinates are solved for, and which equations they solve.
+//! Unknown coordinates and their equations.
 
 use super::Error;
 use soleus_dynamics::System;
@@ -6,20 +6,20 @@ use soleus_dynamics::multibody::Tree;
 use soleus_math::{SpatialVec, Vec3};
 use soleus_model::Model;
 
-/// What a coordinate that is solved for is, in the words of the paper's Table 3.
+/// Role of an unknown coordinate, as in Table 3 of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Forward translation of the root.
     AnteriorPosterior,
-    /// Sideward translation of the root.
+    /// Lateral translation of the root.
     MedialLateral,
     /// Upward translation of the root.
     SuperiorInferior,
     /// Flexion and extension of the back.
     Flexion,
-    /// Bending of the back to the side.
+    /// Lateral bending of the back.
     Bending,
-    /// Rotation of the back about its length.
+    /// Axial rotation of the back.
     Rotation,
 }
 
@@ -29,7 +29,7 @@ impl Role {
         matches!(self, Role::AnteriorPosterior | Role::MedialLateral | Role::SuperiorInferior)
     }
 
-    /// As a table says it.
+    /// Label in a table.
     pub fn label(self) -> &'static str {
         match self {
             Role::AnteriorPosterior => "anterior-posterior",
@@ -42,14 +42,14 @@ impl Role {
     }
 }
 
-/// A coordinate that is solved for.
+/// An unknown coordinate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// Its name.
     pub name: String,
-    /// Where it is in the tree.
+    /// Mobility in the tree.
     pub mobility: usize,
-    /// What it is.
+    /// Role.
     pub role: Role,
 }
 

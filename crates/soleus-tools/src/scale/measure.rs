@@ -4,41 +4,41 @@ use super::{Error, Factors, default_pose, for_poses};
 use soleus_math::{Table, Vec3};
 use soleus_model::Model;
 
-/// Pairs of markers whose distance tells the size of bodies: `Measurement`.
+/// Marker pairs whose distance determines the size of bodies: `Measurement`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
     /// Name of the measurement.
     pub name: String,
     /// Names of the markers.
     pub pairs: Vec<[String; 2]>,
-    /// Bodies that it scales, and along which axes.
+    /// Scaled bodies, and the axes along which they are scaled.
     pub bodies: Vec<(String, [bool; 3])>,
 }
 
-/// What a measurement gave.
+/// Result of a measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// Name of the measurement.
     pub name: String,
-    /// Mean over the pairs of subject by model; `None` where a marker was missing.
+    /// Mean ratio of subject to model over the pairs; `None` if a marker is missing.
     pub factor: Option<f64>,
     /// Distances on the model and on the subject, m, pair by pair.
     pub distances: Vec<[f64; 2]>,
-    /// Markers that the model lacks.
+    /// Markers that are not in the model.
     pub not_in_model: Vec<String>,
-    /// Markers that the data lack, or that are not seen in the range of time.
+    /// Markers that are not in the data, or not visible in the time range.
     pub not_in_data: Vec<String>,
-    /// Bodies that the model lacks.
+    /// Bodies that are not in the model.
     pub unknown_bodies: Vec<String>,
 }
 
-/// Sets factors from measurements in a static trial (`markers` in meters), averaged over the frames of `range`, s: mean over
-/// the pairs of
+/// Sets scale factors from measurements in a static trial (`markers` in meters), averaged over the frames in `range`,
+/// s: mean over the pairs of
 ///
 ///   (mean distance on the subject) / (distance on the model in its default pose)
 ///
-/// A measurement with a marker that model or data lack is left out, and tells which. Frames in which one of a pair is not
-/// seen do not count for it.
+/// A measurement with a marker that is missing in model or data is left out, and the marker is reported. Frames in
+/// which a marker of a pair is missing are ignored for that pair.
 pub fn measure(
     model: &Model,
     markers: &Table,
@@ -100,17 +100,17 @@ pub fn measure(
     Ok(list)
 }
 
-/// Which frames a range of time means.
+/// Which frames are used for a time range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Average {
-    /// From the last frame at or before its begin to the first at or after its end.
+    /// From the last frame at or before its start to the first at or after its end.
     Around,
-    /// Those within.
+    /// Frames within the range.
     Within,
 }
 
 impl Average {
-    /// The rows of such a range; at least one.
+    /// Rows of a time range; at least one.
     pub fn rows(self, times: &[f64], [from, to]: [f64; 2]) -> Result<std::ops::Range<usize>, Error> {
         let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
             return Err(Error::NoFrames { first: f64::NAN, last: f64::NAN, from, to });
@@ -131,7 +131,7 @@ impl Average {
         Ok(rows)
     }
 
-    /// Mean place of each marker over those rows; not finite for one that is never seen.
+    /// Mean position of each marker over these rows; not finite if it is never visible.
     pub fn places(self, markers: &Table, range: [f64; 2]) -> Result<Vec<Vec3<f64>>, Error> {
         let rows = self.rows(markers.times(), range)?;
         let mean = |i: usize| {

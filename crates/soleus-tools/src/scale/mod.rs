@@ -1,5 +1,4 @@
-//! A generic model made to fit a subject: sizes from distances between markers, then the markers moved to where they were
-//! worn.
+//! Scaling of a generic model to a subject: sizes from distances between markers, then placement of the markers.
 //!
 //! ```text
 //! factors of the bodies ◀──measure── markers of a static trial
@@ -8,8 +7,8 @@
 //! scale_model: geometry, masses, muscles ──▶ place_markers: the static pose, markers moved onto it
 //! ```
 //!
-//! The steps of OpenSim's `ScaleTool` (Delp et al. 2007), with its numbers. Documents come in and go out, so that all that
-//! a file holds is kept.
+//! Steps and results are those of OpenSim's `ScaleTool` (Delp et al. 2007). Input and output are documents, so that all
+//! content of a file is kept.
 
 mod measure;
 mod names;
@@ -34,16 +33,16 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The model cannot be computed with.
+    /// The model cannot be compiled.
     #[error(transparent)]
     System(#[from] SystemError),
-    /// The constraints of the model cannot be met.
+    /// The constraints of the model cannot be satisfied.
     #[error("the constraints cannot be satisfied in the default pose: {0}")]
     NotAssembled(#[from] soleus_dynamics::assembly::NotAssembled),
-    /// The scaled document is not a model any more.
+    /// The scaled document is no longer a valid model.
     #[error("the scaled model is not valid: {0}")]
     NotAModel(String),
-    /// A factor is zero, negative or no number.
+    /// A scale factor is zero, negative or not a number.
     #[error("body `{body}` would be scaled by {factor} along {axis}; factors must be positive")]
     Factor {
         /// The body.
@@ -53,34 +52,34 @@ pub enum Error {
         /// The factor.
         factor: f64,
     },
-    /// No frame of the static trial lies in the range of time.
+    /// No frame of the static trial is in the time range.
     #[error("the markers span {first} s to {last} s: there are no frames between {from} s and {to} s")]
     NoFrames {
         /// First time of the data, s.
         first: f64,
         /// Last time of the data, s.
         last: f64,
-        /// Begin of the range asked for, s.
+        /// Start of the requested range, s.
         from: f64,
-        /// End of the range asked for, s.
+        /// End of the requested range, s.
         to: f64,
     },
-    /// The static pose cannot be solved for.
+    /// The static pose cannot be found.
     #[error("static pose: {0}")]
     Pose(#[from] crate::inverse_kinematics::Error),
 }
 
-/// Factors of the bodies, in the order of the model.
+/// Scale factors of the bodies, in the order of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factors(pub Vec<Vec3<f64>>);
 
 impl Factors {
-    /// Every body as it is.
+    /// Factors of one for all bodies.
     pub fn unity(model: &Model) -> Self {
         Factors(vec![vec3(1.0, 1.0, 1.0); model.bodies.len()])
     }
 
-    /// Sets the factors of a body along the axes that are given; false if there is no such body.
+    /// Sets the factors of a body along the given axes; returns false if there is no such body.
     pub fn set(&mut self, model: &Model, body: &str, along: [Option<f64>; 3]) -> bool {
         let Some(i) = model.bodies.iter().position(|b| b.name == body) else { return false };
         let mut f = self.0[i].to_array();
@@ -95,16 +94,17 @@ impl Factors {
 /// A scaled model.
 #[derive(Clone, Debug)]
 pub struct Scaled {
-    /// What to write.
+    /// The document to write.
     pub document: Document,
-    /// The same, built.
+    /// The built model.
     pub model: Model,
-    /// Length of each path after by before, by absolute path of its force.
+    /// Ratio of path lengths after and before scaling, by absolute path of the force.
     pub length_ratios: HashMap<String, f64>,
 }
 
-/// Scales every body by its factors, and what depends on its size: joints, wrap objects, paths, markers, masses, the
-/// lengths of muscles and ligaments by how their paths grew in the default pose. `log` tells what could not be scaled.
+/// Scales every body by its factors, and all that depends on its size: joints, wrap objects, paths, markers, masses,
+/// and the lengths of muscles and ligaments by the ratio of their path lengths in the default pose. `log` reports what
+/// could not be scaled.
 pub fn scale_model(
     document: &Document,
     model: &Model,

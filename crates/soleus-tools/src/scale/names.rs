@@ -1,7 +1,8 @@
-//! Names of markers in the laboratories of the world, and which of them mean the same place.
+//! Marker names of different laboratories, and the landmarks they denote.
 //!
-//! Known are those of Plug-in Gait, Helen Hayes, the Cleveland Clinic, OpenCap, the full-body sets of OpenSim's models, and the recommendations
-//! of the ISB (Wu et al. 2002, 2005; van Sint Jan 2007). Clusters are known by their numbers.
+//! Supported are those of Plug-in Gait, Helen Hayes, the Cleveland Clinic, OpenCap, the full-body sets of OpenSim's
+//! models, and the recommendations of the ISB (Wu et al. 2002, 2005; van Sint Jan 2007). Clusters are recognized by
+//! their numbers.
 
 /// Landmarks with a left and a right one, and their names without a side, in small letters and digits alone.
 const SIDED: [(&str, &[&str]); 27] = [
@@ -109,16 +110,16 @@ const CLUSTERS: [(&str, &[&str]); 4] = [
     ("forearm cluster", &["forearm", "frm", "fa", "fasuperior"]),
 ];
 
-/// A place on the body: the side (`r`, `l`, or none) and the landmark.
+/// A landmark and its side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Landmark {
     /// `r`, `l`, or `m` for the middle.
     pub side: char,
-    /// Its name in words; clusters with their number.
+    /// Name of the landmark; clusters with their number.
     pub name: String,
 }
 
-/// What a marker name means, if it is known.
+/// The landmark of a marker name, if it is recognized.
 pub fn landmark(label: &str) -> Option<Landmark> {
     let mut s: String = label.to_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
     if let Some(stem) = s.strip_suffix("study") {
@@ -146,21 +147,21 @@ fn on_side(stem: &str) -> Option<String> {
     Some(format!("{name} {}", if number.is_empty() { "1" } else { number }))
 }
 
-/// Which marker of the data is which of the model.
+/// Correspondence between markers of data and model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matched {
-    /// Names on the model and in the data, where they differ.
+    /// Pairs of names on the model and in the data that differ.
     pub renamed: Vec<[String; 2]>,
-    /// How many names are the same.
+    /// Number of identical names.
     pub same: usize,
-    /// Markers of the data that the model has no counterpart of.
+    /// Markers of the data without a counterpart in the model.
     pub unknown: Vec<String>,
-    /// Markers of the model that the data have no counterpart of.
+    /// Markers of the model without a counterpart in the data.
     pub missing: Vec<String>,
 }
 
-/// Matches the markers of data with those of a model: by `map` (names in the data and on the model), by name, by name but for case and
-/// punctuation, by landmark.
+/// Matches the markers of data with those of a model: by `map` (names in the data and on the model), by name, by name
+/// ignoring case and punctuation, by landmark.
 pub fn match_markers(model: &[String], data: &[String], map: &[[String; 2]]) -> Matched {
     let plain =
         |s: &str| -> String { s.to_lowercase().chars().filter(|c| c.is_ascii_alphanumeric()).collect() };

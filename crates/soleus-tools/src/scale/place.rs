@@ -1,4 +1,4 @@
-//! The static pose, and the markers moved onto it.
+//! Static pose and marker placement.
 
 use super::unfollowed::Unfollowed;
 use super::{Average, Error, build, for_poses};
@@ -10,34 +10,34 @@ use soleus_math::table::{Element, Table};
 use soleus_model::marker_set::{move_marker, retain_markers};
 use soleus_model::{Document, Model};
 
-/// A model with its markers in place.
+/// A model with placed markers.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// What to write.
+    /// The document to write.
     pub document: Document,
-    /// The same, built.
+    /// The built model.
     pub model: Model,
     /// The static pose: all states, rad and m, one row.
     pub pose: Table,
-    /// How well it met the markers, before they were moved.
+    /// Fit of the pose to the markers, before they were moved.
     pub fit: Fit,
-    /// Names of the markers that were followed, and their distances, m.
+    /// Names of the tracked markers, and their distances, m.
     pub distances: Vec<(String, f64)>,
-    /// Markers that were moved, and how far, m.
+    /// Moved markers, and their displacements, m.
     pub moved: Vec<(String, f64)>,
-    /// Markers of the model that the data lack: they are gone.
+    /// Markers that were removed from the model because they are not in the data.
     pub removed: Vec<String>,
-    /// Markers that were to move, but are not seen in the range of time.
+    /// Markers that were not moved because they are not visible in the time range.
     pub not_seen: Vec<String>,
     /// Markers that moved more than the limit during the static trial, and how far, m.
     pub restless: Vec<(String, f64)>,
 }
 
-/// Solves for the static pose (`markers` in meters, averaged over `range`, s) and, if `moving`, moves every marker that is
-/// not `fixed` to where it was seen. Markers that the data lack are removed from the model, as OpenSim does.
+/// Solves for the static pose (`markers` in meters, averaged over `range`, s) and, if `moving`, moves every marker that
+/// is not `fixed` to its measured position. Markers that are not in the data are removed from the model, as in OpenSim.
 ///
-/// The pose is sought for the mean over the frames within the range, and markers move to the mean from the last frame at or
-/// before its begin to the first at or after its end: OpenSim averages twice, differently.
+/// The pose is solved for the mean over the frames within the range, and markers are moved to the mean from the last
+/// frame at or before its start to the first at or after its end: OpenSim also uses these two different averages.
 pub fn place_markers(
     document: &Document,
     markers: &Table,
@@ -80,9 +80,10 @@ pub fn place_markers(
     Ok(Placed { document, model, pose, fit, distances, moved, removed, not_seen, restless })
 }
 
-/// The same for a trial in which the subject may move, with a model that may not follow: the pose is found in one frame, the mean, or in several, and
-/// every marker that is not `fixed` moves to its mean place on its body, without what the model cannot follow. Markers that are `displaced`
-/// in the trial move by a part of the way. Also gives the number of frames.
+/// The same for a trial in which the subject may move, with a model that may not be able to follow: the pose is found
+/// in one frame (the mean) or in several, and every marker that is not `fixed` is moved to its mean position on its
+/// body, without displacements that the model cannot follow. Markers in `displaced` are moved by a fraction of the
+/// distance. Also returns the number of frames.
 pub fn place_markers_in_motion(
     document: &Document,
     markers: &Table,

@@ -1,16 +1,18 @@
-//! Sizes of bodies from all markers at once, without marker pairs chosen by hand.
+//! Body sizes from all markers at once, without manually chosen marker pairs.
 //!
-//! Pose and sizes that bring the markers of the model nearest to those that were seen:
+//! Pose and sizes for which the markers of the model are closest to the measured ones:
 //!
 //!   min over s, q₁…q_n   Σᵢ Σₘ wₘ |pₘ(s, qᵢ) − p̂ₘᵢ|² / σ²  +  Σ_g (s̄_g − s̄)² / σ_s²  +  Σ_g Σₖ (s_gk − s̄_g)² / σ_k²
 //!
-//! with the logarithms s_gk of the factors of each segment g, left and right together, along its axes k, their means s̄_g and s̄, poses
-//! qᵢ of the frames, and weights w that fall with the distance of a marker, since clusters on a thigh are worn anywhere. The pose is inverse kinematics; the step in ln s is
-//! Gauss–Newton's with the poses eliminated, so that it knows that a longer thigh lets the pelvis rise. As
+//! with the logarithms s_gk of the factors of each segment g, left and right together, along its axes k, their means
+//! s̄_g and s̄, poses qᵢ of the frames, and weights w that decrease with the distance of a marker, because the
+//! positions of cluster markers are arbitrary. The poses are found by inverse kinematics; the step in ln s is a
+//! Gauss–Newton step with the poses eliminated, which takes into account that a longer thigh raises the pelvis. Since
 //!
 //!   ∂p/∂s_bk = k kᵀ [(point at which the way to the marker leaves body b) − (joint at which it enters b)]
 //!
-//! a distance between joint centres is measured by all markers on both sides of it. Motions that the model cannot follow are eliminated with the pose.
+//! the distance between joint centres is determined by all markers on both sides of it. Motions that the model cannot
+//! follow are eliminated with the pose.
 
 use super::unfollowed::Unfollowed;
 use super::{Average, Error, Factors, build, for_poses};
@@ -52,33 +54,37 @@ const POSES: usize = 8;
 pub struct Sizes {
     /// Factors of all bodies.
     pub factors: Factors,
-    /// Bodies that share a factor, and whether markers tell it; others have the size of the whole.
+    /// Groups of bodies that share a factor, and whether markers determine it; other bodies are scaled like the whole
+    /// body.
     pub segments: Vec<Segment>,
-    /// Weights of markers by name, between 0 and 1: those near to where the scaled model has them weigh most.
+    /// Marker weights by name, between 0 and 1: markers close to their position on the scaled model have the largest
+    /// weights.
     pub weights: Vec<(String, f64)>,
-    /// Markers that a raised arm displaces, by name, with the part of their distance that is believed to be their place: acromion and elbow.
+    /// Markers displaced by a raised arm (acromion and elbow), by name, with the fraction of their distance that is
+    /// attributed to their placement.
     pub displaced: Vec<(String, f64)>,
-    /// Those of them on the arm, which is displaced as a whole. That of the acromion moves to where it is seen: nobody knows its place better.
+    /// Those of them on the arm, which is displaced as a whole. The acromion marker is moved to its measured position,
+    /// because there is no better estimate.
     pub displaced_arms: Vec<(String, f64)>,
-    /// Distance of markers from where the scaled model has them, RMS, m.
+    /// RMS distance between measured markers and those of the scaled model, m.
     pub rms: f64,
-    /// Whether the last step was small.
+    /// Whether the last step was below the tolerance.
     pub converged: bool,
 }
 
-/// Bodies that share a factor.
+/// A group of bodies that share a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     /// Names of the bodies.
     pub bodies: Vec<String>,
-    /// The factors along x, y, z of the bodies.
+    /// Factors along x, y, z of the bodies.
     pub factors: [f64; 3],
-    /// Markers on them that are seen.
+    /// Number of visible markers on them.
     pub markers: usize,
 }
 
-/// Finds the factors of all bodies from the markers (m) of a trial in which the subject stands, or moves. `usual` is the factor of the
-/// whole body where it is known, by the subject's height.
+/// Finds the scale factors of all bodies from the markers (m) of a trial in which the subject stands or moves. `usual`
+/// is the factor of the whole body if known from the subject's height.
 pub fn fit_sizes(
     document: &Document,
     markers: &Table,
@@ -171,8 +177,8 @@ pub fn fit_sizes(
     })
 }
 
-/// Height of somebody whose bones are as long as the model's, m: thigh and shank are 0.245 and 0.246 of it (Drillis and Contini 1966, in
-/// Winter 2009). `None` for a model without a leg.
+/// Height of a person with the bone lengths of the model, m: thigh and shank are 0.245 and 0.246 of it (Drillis and
+/// Contini 1966, in Winter 2009). `None` for a model without a leg.
 pub fn height_of(model: &Model) -> Option<f64> {
     let system = System::compile(&for_poses(model, |_| false)).ok()?;
     let feet = crate::plates::find_feet(model, &system);

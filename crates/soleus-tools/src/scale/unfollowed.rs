@@ -1,12 +1,12 @@
 //! Motions of bodies that a model cannot follow, such as those sideways in a planar model.
 //!
-//! Each body may be displaced by a twist δ = (ω, v) out of those that no coordinate gives it. Markers on it then are displaced by v + ω × r,
-//! which is neither a size nor the place of a marker on its body, since it differs from trial to trial. The twist is found from the distances eₘ
-//! of the markers by least squares, with a wide prior:
+//! Each body may be displaced by a twist δ = (ω, v) that no coordinate can produce. Its markers are then displaced by v
+//! + ω × r, which is neither due to size nor to marker placement, because it differs between trials. The twist is
+//! estimated from the distances eₘ of the markers by least squares, with a wide prior:
 //!
 //!   min over δ   Σₘ wₘ |eₘ − v − ω × rₘ|² / σ²  +  |ω|² / σ_ω²  +  |v|² / σ_v²
 //!
-//! A model that moves freely in ground follows everything, and has no such motions.
+//! A model that moves freely in ground has no such motions.
 
 use super::sizes::MARKER_SD_M;
 use soleus_dynamics::System;

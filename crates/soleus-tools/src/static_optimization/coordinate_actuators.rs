@@ -1,4 +1,4 @@
-//! Static optimization without the model's muscles: an ideal actuator on every coordinate takes their place.
+//! Static optimization with ideal coordinate actuators instead of the model's muscles.
 
 use soleus_dynamics::constraint::CompiledConstraint;
 use soleus_dynamics::system::SystemError;
@@ -6,8 +6,8 @@ use soleus_dynamics::{Options, State, System, Workspace};
 use soleus_model::Model;
 use soleus_model::force::{ControlRange, CoordinateActuator, Force, ForceKind};
 
-/// The model with a `CoordinateActuator` of optimal force 1 on every coordinate that no lock, prescribed motion or coupler
-/// holds, in the order of the tree, before its forces; and without its muscles.
+/// The model with a `CoordinateActuator` of optimal force 1 on every free coordinate (not locked, prescribed or
+/// coupled), in the order of the tree, before its forces; and without its muscles.
 pub fn with_coordinate_actuators(model: &Model, system: &System) -> Model {
     let held = |m: usize| {
         system.constraints.list.iter().any(|c| match c {
@@ -41,14 +41,14 @@ pub fn with_coordinate_actuators(model: &Model, system: &System) -> Model {
     model
 }
 
-/// A system of its own that follows the motion of another with the same tree.
+/// A separate system that follows the motion of another with the same tree.
 #[derive(Clone, Debug)]
 pub struct Follower {
     /// The model.
     pub model: Model,
-    /// The model, ready for computing.
+    /// The compiled model.
     pub system: System,
-    /// State, with auxiliary states at their defaults.
+    /// State, with default values of auxiliary states.
     pub x: State<f64>,
     /// Controls, all zero.
     pub controls: Vec<f64>,
@@ -57,7 +57,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// The model with coordinate actuators in place of muscles.
+    /// The model with coordinate actuators instead of muscles.
     pub fn new(model: &Model, system: &System, opensim_faults: bool) -> Result<Self, SystemError> {
         let model = with_coordinate_actuators(model, system);
         let system = System::compile_with(&model, &Options { opensim_faults })?;
@@ -70,7 +70,7 @@ impl Follower {
         })
     }
 
-    /// Goes to the time, coordinates and speeds of another state.
+    /// Copies time, coordinates and speeds of another state.
     pub fn follow(&mut self, x: &State<f64>) {
         self.x.time = x.time;
         self.x.q.copy_from_slice(&x.q);

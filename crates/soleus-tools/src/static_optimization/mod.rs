@@ -1,15 +1,16 @@
-//! Muscle forces behind a motion: static optimization.
+//! Static optimization: muscle forces of a measured motion.
 //!
-//! At each instant the activations a of the actuators minimize their effort while the model accelerates as measured:
+//! At each time, the activations a of the actuators minimize the effort subject to the measured accelerations:
 //!
 //!   min Σ |aᵢ|ᵖ   subject to   Cᵀ F a = Cᵀ (M u̇ + c − f₀),   l ≤ a ≤ u                   (1)
 //!
-//! F holds the generalized forces of the actuators at full activation: for a muscle, strength times moment arms, where the
-//! strength is its active force with a rigid tendon at the current length and velocity, or its maximal isometric force.
-//! f₀ are all other forces. Columns of C are the motions that constraints allow, so that no multipliers appear. Passive
-//! forces of muscles are left out, as in OpenSim's `StaticOptimization`.
+//! F contains the generalized forces of the actuators at full activation: for a muscle, strength times moment arms,
+//! where the strength is its active force with a rigid tendon at the current length and velocity, or its maximum
+//! isometric force. f₀ are all other forces. The columns of C are the motions allowed by the constraints, so that no
+//! multipliers appear. Passive forces of muscles are ignored, as in OpenSim's `StaticOptimization`.
 //!
-//! Method: Anderson and Pandy (2001). Equations, bounds and accelerations (splines through the speeds) are OpenSim's.
+//! Method: Anderson and Pandy (2001). Equations, bounds and accelerations (splines through the speeds) are those of
+//! OpenSim.
 
 mod coordinate_actuators;
 mod sharing;
@@ -33,20 +34,20 @@ use std::ops::RangeInclusive;
 /// End of the name of the table of activations, which are controls.
 const ACTIVATION: &str = "_activation";
 
-/// What to minimize.
+/// Settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// p of (1), at least 1.
+    /// Exponent p of (1), at least 1.
     pub exponent: f64,
     /// Whether the strength of muscles depends on their length and velocity.
     pub use_muscle_physiology: bool,
-    /// Whether the model's actuators share the load. Otherwise its muscles make way for an ideal actuator of strength 1 on every
-    /// coordinate that nothing holds; actuators that are not muscles stay.
+    /// Whether to use the model's actuators. Otherwise its muscles are replaced by ideal actuators of strength 1 on all
+    /// free coordinates; actuators that are not muscles are kept.
     pub use_model_force_set: bool,
-    /// Strengths with the faults of OpenSim 4.6, to compare with its numbers.
+    /// Reproduces errors of OpenSim 4.6 in the muscle strengths, for comparison.
     pub opensim_faults: bool,
-    /// Whether the moment counts that a path about several wrap objects has, in OpenSim, about joints that move it as a whole. Muscles then
-    /// depend on the way that a subject faces.
+    /// Whether to include the moment that a path over several wrap objects has, in OpenSim, about joints that move the
+    /// whole path. Muscle forces then depend on the direction in which the subject faces.
     pub unbalanced_paths: bool,
 }
 
@@ -66,16 +67,16 @@ impl Default for Settings {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nothing to share the load among.
+    /// There are no actuators.
     #[error("the model has no enabled actuators")]
     NoActuators,
-    /// An actuator that is not driven by one number.
+    /// An actuator without a scalar control.
     #[error("actuator `{name}` has several controls, which static optimization does not support")]
     NotScalar {
         /// Its name.
         name: String,
     },
-    /// A muscle class whose strength is not known.
+    /// A muscle class with unknown strength.
     #[error("muscle `{name}`: the strength of a {class} does not depend on length and velocity alone")]
     NoStrength {
         /// Its name.
@@ -86,15 +87,15 @@ pub enum Error {
     /// The program (1) was not solved.
     #[error("at {time:.4} s: {source}")]
     Sharing {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Why.
+        /// Cause.
         source: SharingError,
     },
-    /// The settings make no sense.
+    /// Invalid settings.
     #[error(transparent)]
     Setting(SharingError),
-    /// The model with coordinate actuators cannot be computed with.
+    /// The model with coordinate actuators cannot be compiled.
     #[error(transparent)]
     System(Box<SystemError>),
     /// The motion has no accelerations.
@@ -102,27 +103,28 @@ pub enum Error {
     History(#[from] HistoryError),
 }
 
-/// An instant at which the actuators are too weak.
+/// A time at which the actuators are too weak.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TooWeak {
-    /// s.
+    /// Time, s.
     pub time: f64,
-    /// Coordinates and the generalized force (N·m or N) that each lacks, the worst first.
+    /// Coordinates and their missing generalized force (N·m or N), largest first.
     pub missing: Vec<(String, f64)>,
 }
 
-/// What actuators that are not muscles carry of the load of a coordinate, over a motion.
+/// Part of the load of a coordinate that is not carried by muscles, over a motion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Help {
     /// The coordinate.
     pub coordinate: String,
-    /// Whether muscles act on it too, so that the others are reserves. Without them they are residuals, or drive the joint.
+    /// Whether muscles act on it as well, so that the other actuators are reserves. Otherwise these are residuals, or
+    /// drive the joint.
     pub has_muscles: bool,
-    /// Its largest load, N·m or N.
+    /// Maximum load, N·m or N.
     pub largest_load: f64,
-    /// The largest part that others than muscles carry, N·m or N.
+    /// Maximum part not carried by muscles, N·m or N.
     pub largest: f64,
-    /// Time of that, s.
+    /// Time of that maximum, s.
     pub time: f64,
 }
 
@@ -143,16 +145,16 @@ pub struct StaticOptimization {
     accelerations: Vec<f64>,
     activations: Recorder,
     forces: Recorder,
-    /// Instants at which the actuators are too weak.
+    /// Times at which the actuators are too weak.
     pub too_weak: Vec<TooWeak>,
-    /// Newton steps taken in all.
+    /// Total number of Newton steps.
     pub iterations: usize,
     /// What reserves and residuals do, by mobility; `None` for those that are held.
     help: Vec<Option<Help>>,
 }
 
 impl StaticOptimization {
-    /// For rows of a history, whose speeds give the accelerations.
+    /// For rows of a history; accelerations are computed from its speeds.
     pub fn new(
         model: &Model,
         system: &System,
@@ -189,8 +191,8 @@ impl StaticOptimization {
         })
     }
 
-    /// What actuators that are not muscles carry of the load of each coordinate: those with muscles, and those without; the one with the
-    /// largest part of its load first, and the one with the largest load.
+    /// Loads of coordinates that are not carried by muscles: coordinates with muscles, sorted by the fraction of the
+    /// load, and coordinates without muscles, sorted by the load; largest first.
     pub fn help(&self) -> [Vec<&Help>; 2] {
         let given = self.help.iter().flatten().filter(|h| h.largest > 0.0);
         let (mut with, mut without): (Vec<_>, Vec<_>) = given.partition(|h| h.has_muscles);

@@ -1,4 +1,4 @@
-//! One instant of static optimization.
+//! Static optimization at one time.
 
 use super::{Error, Settings};
 use crate::analysis::ActuatorLoad;
@@ -15,7 +15,8 @@ use soleus_optimization::separable::{PowerProgram, Shared};
 /// How much a coordinate that a constraint holds is preferred as the dependent one.
 const HELD: f64 = 1e6;
 
-/// Shares the load of an instant among the actuators of a model; sized once, and started from the instant before.
+/// Distributes the load at one time among the actuators of a model; memory is allocated once, and each solution starts
+/// from the previous one.
 #[derive(Clone, Debug)]
 pub struct LoadSharing {
     /// The model without its actuators.
@@ -130,7 +131,7 @@ impl LoadSharing {
         })
     }
 
-    /// The same, with activations of any size.
+    /// The same without bounds on the activations.
     pub fn without_limits(mut self) -> Self {
         self.program.lower.fill(f64::NEG_INFINITY);
         self.program.upper.fill(f64::INFINITY);
@@ -147,12 +148,12 @@ impl LoadSharing {
         &self.program.x
     }
 
-    /// Force (N or N·m) that a force of the model exerts; `None` for what is not an actuator.
+    /// Force (N or N·m) of a force of the model; `None` if it is not an actuator.
     pub fn force(&self, i: usize) -> Option<f64> {
         self.forces[i]
     }
 
-    /// Coordinates and the generalized force (N·m or N) that each lacks, the worst first.
+    /// Coordinates and their missing generalized force (N·m or N), largest first.
     pub fn missing(&self) -> Vec<(String, f64)> {
         let all = self.equations.iter().zip(&self.program.missing);
         let least = 1e-6 * self.program.missing.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
@@ -162,8 +163,8 @@ impl LoadSharing {
         list
     }
 
-    /// After [`solve`](Self::solve), of each coordinate that is not held: its mobility, its load (N·m or N), what of it actuators that
-    /// are not muscles carry, and whether muscles act on it.
+    /// After [`solve`](Self::solve), for each free coordinate: mobility, load (N·m or N), the part not carried by
+    /// muscles, and whether muscles act on it.
     pub fn helped(&self) -> impl Iterator<Item = (usize, f64, f64, bool)> {
         let both = self.equations.iter().zip(&self.program.rhs).zip(&self.helped);
         both.map(|((&m, &load), &(carried, muscles))| (m, load, carried, muscles))
@@ -237,8 +238,9 @@ impl LoadSharing {
         Ok(shared)
     }
 
-    /// After [`solve`](Self::solve): the cheapest activations that do exactly what the given ones do, and the largest
-    /// generalized force (N·m or N) by which those miss the load. Tells how good a solution found elsewhere is.
+    /// After [`solve`](Self::solve): the activations of least effort with the same generalized forces as the given
+    /// ones, and the maximum generalized force (N·m or N) by which those miss the load. Measures the quality of
+    /// solutions of other programs.
     pub fn solve_like(&mut self, activations: &[f64]) -> Result<(Shared, f64), Error> {
         let time = self.solver.state.time;
         let load = self.program.rhs.clone();

@@ -1,13 +1,13 @@
-//! What can be said before the start: whether actuators move every task, and whether errors die out.
+//! Checks before tracking: whether actuators can accelerate every task, and whether errors decay.
 
 use super::{Followed, Tracker, TrackingError};
 
-/// A task that actuators cannot give the acceleration that it should have, however strong they are.
+/// A task whose desired acceleration cannot be produced by the actuators, regardless of their strength.
 #[derive(Clone, Debug)]
 pub struct NotActuated {
-    /// What it follows.
+    /// What it tracks.
     pub followed: Followed,
-    /// What else is followed and fixes its generalized force; nothing where no actuator moves it at all.
+    /// Other tasks that determine its generalized force; empty if no actuator acts on it.
     pub follows: Vec<Followed>,
 }
 
@@ -19,9 +19,9 @@ const DEPENDENT: f64 = 1e-9;
 const NO_PART: f64 = 1e-6;
 
 impl Tracker<'_> {
-    /// Tasks that actuators cannot meet one by one: the rank of the matrix that makes generalized forces of the tasks from those of the
-    /// actuators falls short by as many. Poses at the beginning, the middle and the end of the motion are looked at, since a muscle may have
-    /// no moment arm in one of them.
+    /// Tasks that cannot be met independently by the actuators, as many as the rank deficiency of the matrix from
+    /// actuator forces to generalized forces of the tasks. Poses at the start, the middle and the end of the motion are
+    /// checked, because a muscle may have a zero moment arm in one of them.
     pub fn not_actuated(&mut self) -> Result<Vec<NotActuated>, TrackingError> {
         let [from, to] = self.reference.span;
         let mut list: Option<Vec<NotActuated>> = None;
@@ -93,15 +93,15 @@ impl Tracker<'_> {
     }
 }
 
-/// Whether errors of a coordinate die out, if accelerations run straight from window to window towards a = −k_v u − k_p q, which each
-/// window takes at its beginning and reaches at its end.
+/// Whether errors of a coordinate decay, if accelerations change linearly within each window towards a = −k_v u − k_p
+/// q, evaluated at the start of the window and reached at its end.
 ///
-/// With a' the acceleration at the beginning, a window takes
+/// With a' the acceleration at the start, a window maps
 ///
 ///   q → q + T u + T² (a'/3 + a/6),   u → u + T (a' + a)/2,   a' → a                           (1)
 ///
-/// which shrinks if all roots of its characteristic polynomial are inside the unit circle, by the conditions of Jury (1964). With k_p = 0
-/// they are so for k_v T < 2.
+/// which is stable if all roots of its characteristic polynomial are inside the unit circle, by the conditions of Jury
+/// (1964). With k_p = 0 this holds for k_v T < 2.
 pub fn errors_die_out(kp: f64, kv: f64, window: f64) -> bool {
     let (p, v) = (kp * window * window, kv * window);
     // (1) in units of windows, row by row.

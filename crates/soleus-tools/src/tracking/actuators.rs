@@ -1,4 +1,4 @@
-//! The actuators that are driven: what they can do within a window, and the controls for what they should do.
+//! Controlled actuators: ranges of their forces within a window, and controls for the desired forces.
 
 use super::TrackingError;
 use super::contraction::{Contraction, Course, LONGEST_STEP, LONGEST_STEP_AT_LIMITS, NotContracted};
@@ -15,9 +15,9 @@ use soleus_simulation::system::ControlNodes;
 /// A limit of a control.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Limit {
-    /// The same at all times.
+    /// Constant.
     Constant(f64),
-    /// Over time.
+    /// A function of time.
     Nodes(ControlNodes),
 }
 
@@ -30,16 +30,16 @@ impl Limit {
     }
 }
 
-/// An actuator to drive.
+/// A controlled actuator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Driven {
-    /// The force in the model.
+    /// Index of the force in the model.
     pub force: usize,
-    /// Least control.
+    /// Minimum control.
     pub min: Limit,
-    /// Greatest control.
+    /// Maximum control.
     pub max: Limit,
-    /// Whether the control is held over a window, as those of muscles are, or runs straight from one window to the next.
+    /// Whether the control is constant over a window, as for muscles, or linear between windows.
     pub use_steps: bool,
 }
 

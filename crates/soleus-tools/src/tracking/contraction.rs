@@ -1,7 +1,7 @@
-//! A muscle over a window of time, while its path lengthens as given.
+//! Integration of a muscle over a time window with given path length.
 //!
-//! States z of a muscle follow ż = h(L(t), L̇(t), e, z) under a constant excitation e. Activation and fibers are stiff at times, so
-//! the three-stage Radau IIA method (order 5, L-stable) takes the steps,
+//! States z of a muscle follow ż = h(L(t), L̇(t), e, z) under a constant excitation e. Activation and fiber dynamics
+//! can be stiff, so the three-stage Radau IIA method (order 5, L-stable) is used,
 //!
 //!   Yᵢ = z + h Σⱼ aᵢⱼ f(t + cⱼ h, Yⱼ),   z(t + h) = Y₃                               (1)
 //!
@@ -10,9 +10,9 @@
 //!
 //!   (Λ/h − J) ΔW = T⁻¹ F − Λ W/h,   Λ = diag(γ, α − iβ)                               (2)
 //!
-//! Stages start on the polynomial of the step before. Steps of 2.5 ms
-//! leave errors of 3e-5 of the maximal force where excitation jumps from nothing to full, and far less otherwise; corners in the curves of a
-//! muscle keep the method from its order. Source: Hairer & Wanner (1996), section IV.8.
+//! Stages are initialized by the polynomial of the previous step. Steps of 2.5 ms have errors of 3e-5 of the maximum
+//! force where excitation jumps from zero to one, and much less otherwise; kinks in the muscle curves reduce the order
+//! of the method. Source: Hairer & Wanner (1996), section IV.8.
 
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_math::Dual;
@@ -105,7 +105,7 @@ impl Course {
 /// The states of a muscle could not be carried on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NotContracted {
-    /// s.
+    /// Time, s.
     pub time: f64,
 }
 

@@ -1,13 +1,13 @@
-//! Springs and dampers between feet and the ground, as Thelen & Anderson (2006) have them.
+//! Springs and dampers between feet and ground, as in Thelen & Anderson (2006).
 //!
-//! Measured ground reactions act where and as they were measured, whatever the foot does. So that a foot stays near its place, the
-//! point of it that would be under the centre of pressure in the measured motion is tied to that centre, and its orientation to the
-//! measured one,
+//! Measured ground reactions act as measured, regardless of the position of the foot. To keep a foot near its measured
+//! position, the foot point at the centre of pressure in the measured motion is connected to that centre, and its
+//! orientation to the measured one,
 //!
 //!   F = α (K ∘ (p* − p) + B ∘ (v* − v)),   M = α (K_r ∘ θ + B_r ∘ (ω* − ω))                      (7), (8)
 //!
-//! with α the foot's share of the vertical load, and θ the turn from the orientation that it has to the one that it should have. A foot
-//! in the air has none. Axes are those of ground.
+//! with α the fraction of the vertical load on the foot, and θ the rotation from the current to the measured
+//! orientation. There are no springs on a foot in the air. Axes are those of ground.
 
 use super::Reference;
 use soleus_dynamics::force::Kernel;
@@ -18,16 +18,16 @@ use soleus_model::Model;
 use soleus_model::force::{ControlRange, Force, ForceKind, PointActuator, TorqueActuator};
 use soleus_model::id::FrameId;
 
-/// How stiff, and how damped, along and about the axes of ground.
+/// Stiffness and damping along and about the axes of ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpringSettings {
-    /// N/m.
+    /// Stiffness, N/m.
     pub stiffness: [f64; 3],
-    /// N·m/rad.
+    /// Rotational stiffness, N·m/rad.
     pub turning_stiffness: [f64; 3],
-    /// N·s/m.
+    /// Damping, N·s/m.
     pub damping: [f64; 3],
-    /// N·m·s/rad.
+    /// Rotational damping, N·m·s/rad.
     pub turning_damping: [f64; 3],
 }
 
@@ -48,8 +48,8 @@ const ENDINGS: [&str; 6] = ["fx", "fy", "fz", "mx", "my", "mz"];
 /// Loads that sum up to less than this part of the weight carry nobody.
 const NO_LOAD: f64 = 0.01;
 
-/// Adds actuators to a model, through which the springs of each measured force act: forces at the origin of the body and moments, in
-/// ground, of 1 N and 1 N·m. Gives their names, six for each measured force.
+/// Adds actuators to a model for the springs of each measured force: forces at the origin of the body and moments, in
+/// ground, of 1 N and 1 N·m. Returns their names, six for each measured force.
 pub fn add_foot_springs(model: &mut Model) -> Vec<[String; 6]> {
     let mut names = Vec::new();
     let feet: Vec<(String, FrameId)> = model
@@ -125,7 +125,7 @@ struct Foot {
 }
 
 impl FootSprings {
-    /// For a model that has the actuators; see [`add_foot_springs`].
+    /// For a model with these actuators; see [`add_foot_springs`].
     pub fn new(
         (model, system): (&Model, &System),
         reference: &Reference,
@@ -164,7 +164,7 @@ impl FootSprings {
         }
     }
 
-    /// The controls that the springs act through.
+    /// Indices of the controls of the springs.
     pub fn controls(&self) -> impl Iterator<Item = usize> + '_ {
         self.feet.iter().flat_map(|f| f.controls)
     }

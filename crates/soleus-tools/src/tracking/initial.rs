@@ -1,20 +1,20 @@
-//! States to begin with.
+//! Initial states.
 
 use super::contraction::Course;
 use super::{Tracker, TrackingError};
 use soleus_dynamics::System;
 use soleus_dynamics::system::{Actor, State};
 
-/// Where the states of muscles come from at the beginning.
+/// Initial states of the muscles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum InitialStates {
-    /// As OpenSim's `CMC`: muscles come to rest in the first pose, hardly excited; then the controls of a first window of 0.03 s are
-    /// found twice, with muscles that have come to rest under them before the second time. The motion is followed from the end of
-    /// that window.
+    /// As in OpenSim's `CMC`: muscles are equilibrated in the first pose with minimal excitation; then the controls of
+    /// a first window of 0.03 s are computed twice, with muscles equilibrated at these controls before the second time.
+    /// Tracking starts at the end of that window.
     #[default]
     FirstWindow,
-    /// As in the appendix of Thelen & Anderson (2006): muscles begin with an activation of 0.01, in equilibrium, so much
-    /// earlier (s), and follow the motion up to the beginning; where there are data.
+    /// As in the appendix of Thelen & Anderson (2006): muscles start this much earlier (s), with an activation of 0.01
+    /// and in equilibrium, and track the motion up to the start, as far as there are data.
     Earlier(f64),
 }
 
@@ -28,8 +28,8 @@ const HARDLY: f64 = 0.01;
 const AT_ONCE: f64 = 1e-8;
 
 impl Tracker<'_> {
-    /// Puts the model on the motion at a time, with states of the muscles that fit. The motion is then followed from [`time`](Self::time),
-    /// which may be a little later.
+    /// Sets the model to the motion at a time, with suitable muscle states. Tracking then starts at
+    /// [`time`](Self::time), which may be slightly later.
     pub fn start(&mut self, from: f64, how: InitialStates) -> Result<(), TrackingError> {
         self.rows = soleus_simulation::Trajectory::new(self.rows.dim());
         self.windows.clear();

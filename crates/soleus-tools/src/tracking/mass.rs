@@ -1,4 +1,4 @@
-//! Masses that fit a motion and its loads: what residual reduction changes before it follows.
+//! Adjustment of masses to a motion and its loads, before residual reduction.
 
 use crate::analysis::{HistoryError, StateHistory};
 use crate::static_optimization::{Error, LoadSharing, Settings};
@@ -9,14 +9,14 @@ use soleus_math::{Rotation, SpatialVec, Vec3, vec3};
 use soleus_model::Model;
 use std::ops::RangeInclusive;
 
-/// Names of the residual actuators whose means are looked at: those of OpenSim's examples.
+/// Names of the residual actuators in OpenSim's examples.
 pub const RESIDUALS: [&str; 6] = ["FX", "FY", "FZ", "MX", "MY", "MZ"];
 /// The mass centre is moved by so much at most along each axis, m: OpenSim's.
 const FARTHEST: f64 = 0.1;
 
-/// Means over time of the forces FX, FY, FZ (N) and moments MX, MY, MZ (N·m) that the actuators of these names would have to exert for
-/// the model to move as given. Where it has none of these names, they are the force and the moment about the mass centre of the body that
-/// moves freely in ground, which its load there takes; 0 for what is not there.
+/// Means over time of the forces FX, FY, FZ (N) and moments MX, MY, MZ (N·m) that the actuators of these names need for
+/// the given motion. If the model has no such actuators, they are the residual force and the moment about the mass
+/// centre of the body that moves freely in ground; 0 for missing components.
 pub fn average_residuals(
     model: &Model,
     system: &System,
@@ -62,8 +62,8 @@ pub fn average_residuals(
     Ok(sum)
 }
 
-/// Which of FX, FY, FZ, MX, MY, MZ an actuator of a coordinate is, by the axis along or about which the coordinate moves a body that is joined
-/// to ground, in the default pose; `None` for coordinates of other joints.
+/// Which of FX, FY, FZ, MX, MY, MZ an actuator of a coordinate is, by the axis along or about which the coordinate
+/// moves a body connected to ground, in the default pose; `None` for coordinates of other joints.
 pub fn residual_of(system: &System, mobility: usize) -> Option<usize> {
     let tree = &system.tree;
     let is_moved = |n: &usize| {
@@ -84,7 +84,7 @@ pub fn residual_of(system: &System, mobility: usize) -> Option<usize> {
     Some(first + axis)
 }
 
-/// How a body is turned about Y in ground on average, rad: the angle of the turn that comes nearest to its orientations.
+/// Mean heading of a body (rotation about Y in ground), rad: the angle of the rotation closest to its orientations.
 ///
 ///   tr(R_y(ψ)ᵀ R) = (R₀₀ + R₂₂) cos ψ + (R₀₂ − R₂₀) sin ψ + R₁₁ is largest for ψ = atan2(R₀₂ − R₂₀, R₀₀ + R₂₂).
 pub fn average_heading(
@@ -164,26 +164,27 @@ impl Root {
     }
 }
 
-/// What residuals say about the masses of a model, as OpenSim's `RRATool` reads them.
+/// Mass changes recommended from residuals, as in OpenSim's `RRATool`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MassAdjustment {
-    /// The body whose mass centre moves.
+    /// The body whose mass centre is moved.
     pub body: usize,
-    /// Means of FX, FY, FZ, MX, MY, MZ before, N and N·m.
+    /// Means of FX, FY, FZ, MX, MY, MZ before the change, N and N·m.
     pub before: [f64; 6],
     /// The mass centre before and after, m, in the body.
     pub mass_center: [Vec3<f64>; 2],
-    /// How much lighter or heavier the whole model should be, kg.
+    /// Recommended change of the total mass, kg.
     pub mass_change: f64,
-    /// Mass before, and the one that is recommended, kg, of each body but ground.
+    /// Original and recommended mass of each body except ground, kg.
     pub masses: Vec<(String, f64, f64)>,
 }
 
 impl MassAdjustment {
-    /// From mean residuals: M_Z and M_X move the mass centre of a body forwards and sideways by moment over weight, at most 0.1 m; F_Y is
-    /// weight that the model has too much or too little of, shared among bodies by their mass. Axes are those of a gait model with Y up.
-    /// `heading` (rad) is how the body is turned about Y in ground ([`average_heading`]): residuals are along axes of ground, the mass centre
-    /// along those of the body. OpenSim takes it for 0.
+    /// From mean residuals: M_Z and M_X move the mass centre of a body forward and sideways by moment over weight, at
+    /// most 0.1 m; F_Y is excess or missing weight, distributed over the bodies in proportion to their mass. Axes are
+    /// those of a gait model with Y up. `heading` (rad) is the rotation of the body about Y in ground
+    /// ([`average_heading`]): residuals are along axes of ground, the mass centre along those of the body. OpenSim
+    /// assumes 0.
     pub fn new(model: &Model, body: usize, means: [f64; 6], heading: f64) -> Self {
         let g = model.gravity.to_array()[1];
         let weight = g.abs() * model.bodies[body].mass;

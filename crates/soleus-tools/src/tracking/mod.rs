@@ -1,21 +1,22 @@
-//! Simulations that follow a motion: computed muscle control and residual reduction.
+//! Simulations that track a motion: computed muscle control and residual reduction.
 //!
-//! Time goes in windows of length T. At the beginning t of each, feedback of the errors gives the accelerations that the coordinates
-//! should have at its end,
+//! Time is divided into windows of length T. At the start t of each window, error feedback determines the desired
+//! accelerations at its end,
 //!
 //!   a = kₐ q̈*(t + T) + k_v (q̇*(t) − u(t)) + k_p (q*(t) − q(t))                                  (1)
 //!
-//! and the actuators share out the forces that bring them about. A muscle cannot reach every force within T: it is integrated along
-//! the motion at its least and greatest excitation, which gives the range of its force at the end. Within these ranges
+//! and the actuators share the required forces. A muscle cannot reach every force within T: it is integrated along the
+//! motion with its minimum and maximum excitation, which gives the range of its force at the end. Within these ranges
 //!
 //!   min Σ cᵢ (fᵢ)   subject to   u̇(f) = a,   f_min ≤ f ≤ f_max                                   (2)
 //!
-//! decides ([`Target::Exact`]), or the accelerations are met as well as their weights ask for ([`Target::Weighted`]). Each muscle gets
-//! the excitation that leads to its force, and the whole model is integrated to the end of the window. Where (2) has no solution, the
-//! forces come as near as they can, and the window tells which coordinate lacks what ([`Shortfall`]).
+//! is solved ([`Target::Exact`]), or the accelerations are tracked by weighted least squares ([`Target::Weighted`]).
+//! Each muscle gets the excitation that produces its force, and the whole model is integrated to the end of the window.
+//! If (2) has no solution, the closest forces are used, and the window contains the missing generalized forces
+//! ([`Shortfall`]).
 //!
-//! Sources: Thelen & Anderson (2006) for the method; OpenSim 4.6's `CMC` for tasks, gains, targets and the first states. Excitations are
-//! found to 1e-7 here (there to 2e-3), and muscles are integrated by an implicit method.
+//! Sources: Thelen & Anderson (2006) for the method; OpenSim 4.6's `CMC` for tasks, gains, targets and initial states.
+//! Excitations are solved to 1e-7 (in OpenSim to 2e-3), and muscles are integrated by an implicit method.
 
 mod actuation;
 mod actuators;
@@ -58,12 +59,12 @@ use soleus_simulation::{
 use std::sync::Arc;
 use window::Apart;
 
-/// What a task follows.
+/// Quantity that a task tracks.
 #[derive(Clone, Debug)]
 pub enum Followed {
     /// A coordinate of the model.
     Coordinate(usize),
-    /// A point in a direction.
+    /// A point along a direction.
     Point(Arc<FollowedPoint>),
 }
 
@@ -94,64 +95,66 @@ impl Followed {
     }
 }
 
-/// A coordinate or a point to follow.
+/// A tracking task.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// What it is.
+    /// Tracked quantity.
     pub followed: Followed,
-    /// Weight of its acceleration, where accelerations are met as well as weights ask for.
+    /// Weight of its acceleration, for [`Target::Weighted`].
     pub weight: f64,
-    /// Gain of the error in position, 1/s².
+    /// Position gain, 1/s².
     pub kp: f64,
-    /// Gain of the error in speed, 1/s.
+    /// Velocity gain, 1/s.
     pub kv: f64,
-    /// Part of the acceleration of the motion.
+    /// Gain of the acceleration of the motion.
     pub ka: f64,
 }
 
 impl Task {
-    /// With the gains of Thelen & Anderson (2006): errors die out without overshoot, with a time constant of 0.1 s.
+    /// With the gains of Thelen & Anderson (2006): critically damped errors with a time constant of 0.1 s.
     pub fn new(coordinate: usize) -> Self {
         Task { followed: Followed::Coordinate(coordinate), weight: 1.0, kp: 100.0, kv: 20.0, ka: 1.0 }
     }
 }
 
-/// How accelerations are met.
+/// How accelerations are tracked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// Exactly, at the least effort: OpenSim's fast target.
+    /// Exactly, with minimum effort: OpenSim's fast target.
     Exact,
-    /// Least squares of accelerations, by the weights of the tasks, and of effort together: OpenSim's slow target, and that of
-    /// residual reduction.
+    /// Least squares of accelerations, weighted by the tasks, together with effort: OpenSim's slow target, also used
+    /// for residual reduction.
     Weighted,
 }
 
-/// What effort is.
+/// Definition of effort.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effort {
-    /// Squares of forces, each over what the muscle could exert at its length and speed on a rigid tendon: OpenSim's fast target.
+    /// Squared forces, each relative to the maximum force of the muscle at its length and velocity with a rigid tendon:
+    /// OpenSim's fast target.
     Strength,
-    /// Squares of forces, each over the maximal isometric force: OpenSim's slow target.
+    /// Squared forces, each relative to the maximum isometric force: OpenSim's slow target.
     Stress,
-    /// Activation at the end of the window to a power. By volume, as (6) of Thelen & Anderson (2006), or each muscle alike.
+    /// Activation at the end of the window to a power, weighted by volume as in (6) of Thelen & Anderson (2006), or
+    /// unweighted.
     Activation {
-        /// At least 1.
+        /// Exponent, at least 1.
         exponent: f64,
-        /// Whether a muscle counts by its volume.
+        /// Whether muscles are weighted by volume.
         by_volume: bool,
     },
 }
 
-/// The activation of a muscle as it was measured.
+/// Measured activation of a muscle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredActivation {
-    /// The force in the model.
+    /// Index of the force in the model.
     pub force: usize,
-    /// Price w of (a − measured)² at the end of each window, against effort.
+    /// Weight w of (a − measured)² at the end of each window, relative to effort.
     pub weight: f64,
-    /// s, rising.
+    /// Times, s, increasing.
     pub times: Vec<f64>,
-    /// From 0 to 1; straight lines in between, and nothing beyond.
+    /// Values from 0 to 1, interpolated linearly; no value outside the times.
     pub values: Vec<f64>,
 }
 
@@ -169,25 +172,25 @@ impl MeasuredActivation {
     }
 }
 
-/// How to follow.
+/// Settings of tracking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Length T of a window, s.
     pub window: f64,
-    /// How accelerations are met.
+    /// How accelerations are tracked.
     pub target: Target,
-    /// What effort is.
+    /// Definition of effort.
     pub effort: Effort,
-    /// Price of a change of excitation from one window to the next, against effort: 0 for none, as in OpenSim.
+    /// Weight of changes of excitation between windows, relative to effort; 0 for none, as in OpenSim.
     pub smoothness: f64,
-    /// Activations to come near to, such as those of electromyograms; for efforts that are squares.
+    /// Activations to track, such as EMG envelopes; for quadratic effort.
     pub measured: Vec<MeasuredActivation>,
-    /// Steps of the simulation.
+    /// Step size control of the simulation.
     pub steps: StepOptions,
-    /// Whether muscles are simulated apart from the bodies, by an implicit method; else Merson's explicit method takes both together, as
-    /// OpenSim's does, with far more evaluations of the model.
+    /// Whether muscles are simulated separately from the bodies, by an implicit method; otherwise both are integrated
+    /// together by Merson's explicit method, as in OpenSim, with many more evaluations of the model.
     pub muscles_apart: bool,
-    /// What OpenSim 4.6 does wrong in the strength of muscles is done so too.
+    /// Reproduces errors of OpenSim 4.6 in the muscle strengths.
     pub opensim_faults: bool,
 }
 
@@ -206,31 +209,31 @@ impl Default for Settings {
     }
 }
 
-/// Why a motion cannot be followed.
+/// Why a motion cannot be tracked.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrackingError {
-    /// Nothing to follow.
+    /// There are no tasks.
     #[error("there is no coordinate to track: all tasks are switched off or act on locked coordinates")]
     NoTasks,
-    /// Nothing to follow with.
+    /// There are no actuators.
     #[error("the model has no actuators")]
     NoActuators,
-    /// An actuator that is not driven by one number.
+    /// An actuator without a scalar control.
     #[error("actuator `{name}` has several controls, which is not supported")]
     NotScalar {
         /// Its name.
         name: String,
     },
-    /// An actuator that cannot do anything.
+    /// An actuator with an invalid optimal force.
     #[error("actuator `{name}` has an optimal force of {optimal_force}")]
     NoForce {
         /// Its name.
         name: String,
-        /// N or N·m.
+        /// Optimal force, N or N·m.
         optimal_force: f64,
     },
-    /// A control that may be nothing.
+    /// Inconsistent control limits.
     #[error("the control of `{name}` must lie between {min} and {max} at {time} s")]
     Limits {
         /// The actuator.
@@ -239,83 +242,83 @@ pub enum TrackingError {
         min: f64,
         /// Upper limit.
         max: f64,
-        /// s.
+        /// Time, s.
         time: f64,
     },
-    /// The window makes no sense.
+    /// An invalid window length.
     #[error("a window of {window} s is not valid")]
     Window {
-        /// s.
+        /// Length of the window, s.
         window: f64,
     },
-    /// Forces could not be shared out.
+    /// The program of a window was not solved.
     #[error("at {time:.4} s: {source}")]
     Sharing {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Why.
+        /// Cause.
         source: SharingError,
     },
-    /// Accelerations could not be found.
+    /// Accelerations cannot be computed.
     #[error("at {time:.4} s: {source}")]
     Motion {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Why.
+        /// Cause.
         source: MotionError,
     },
     /// A muscle could not be integrated.
     #[error("at {time:.4} s the states of muscle `{name}` cannot be integrated at excitation {excitation}")]
     Muscle {
-        /// s.
+        /// Time, s.
         time: f64,
         /// Its name.
         name: String,
         /// The excitation.
         excitation: f64,
     },
-    /// The simulation could not go on.
+    /// The simulation could not continue.
     #[error("the simulation stopped at {time:.4} s: {stop}")]
     Stopped {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Why.
+        /// Cause.
         stop: Stop,
     },
-    /// The motion makes no sense.
+    /// Invalid motion.
     #[error(transparent)]
     History(#[from] HistoryError),
 }
 
-/// A coordinate that cannot be given the acceleration that it should have.
+/// A coordinate whose desired acceleration cannot be produced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
-    /// Beginning of the window, s.
+    /// Start of the window, s.
     pub time: f64,
     /// The coordinate, or the point with its direction.
     pub coordinate: String,
-    /// Generalized force that it would take, N·m or N.
+    /// Required generalized force, N·m or N.
     pub wanted: f64,
-    /// What of it is missing, N·m or N.
+    /// Missing generalized force, N·m or N.
     pub missing: f64,
-    /// Actuators of this coordinate that are at the limit of what they can do by the end of the window.
+    /// Actuators of this coordinate that are at the limit of their force at the end of the window.
     pub at_limit: Vec<String>,
 }
 
 /// One window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
-    /// Its beginning, s.
+    /// Start, s.
     pub time: f64,
-    /// q* − q of each task there, rad or m.
+    /// q* − q of each task at the start, rad or m.
     pub errors: Vec<f64>,
-    /// q̇* − u of each task there.
+    /// q̇* − u of each task at the start.
     pub speed_errors: Vec<f64>,
-    /// Coordinates that lack something, the worst first.
+    /// Shortfalls, largest first.
     pub shortfalls: Vec<Shortfall>,
 }
 
-/// A model that follows a motion, window by window.
+/// A model that tracks a motion window by window.
 pub struct Tracker<'a> {
     model: &'a Model,
     system: &'a System,
@@ -356,7 +359,7 @@ const HALVINGS: u32 = 3;
 const ROUNDING: f64 = 1e-6;
 
 impl<'a> Tracker<'a> {
-    /// Prepares to follow; `base` sets the controls of actuators that are not driven.
+    /// Prepares to track; `base` sets the controls of actuators that are not driven.
     pub fn new(
         (model, system): (&'a Model, &'a System),
         reference: &'a Reference,
@@ -418,13 +421,13 @@ impl<'a> Tracker<'a> {
         })
     }
 
-    /// Ties feet to the ground.
+    /// Adds foot springs.
     pub fn with_springs(mut self, springs: FootSprings) -> Self {
         self.ode.controls.springs = Some(Box::new(springs));
         self
     }
 
-    /// Controls of the springs at each row: which control, and its values.
+    /// Controls of the springs at each row: index and values.
     pub fn spring_controls(&mut self) -> Vec<(usize, Vec<f64>)> {
         let Some(springs) = self.ode.controls.springs.as_mut() else { return Vec::new() };
         let mut list: Vec<(usize, Vec<f64>)> = springs.controls().map(|c| (c, Vec::new())).collect();
@@ -442,12 +445,12 @@ impl<'a> Tracker<'a> {
         list
     }
 
-    /// The tasks that are followed, without those of coordinates that constraints or other tasks determine.
+    /// The active tasks, without those determined by constraints or other tasks.
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
 
-    /// The time that was reached, s.
+    /// Time reached, s.
     pub fn time(&self) -> f64 {
         self.state.time
     }
@@ -457,23 +460,24 @@ impl<'a> Tracker<'a> {
         &self.rows
     }
 
-    /// The windows so far.
+    /// The completed windows.
     pub fn windows(&self) -> &[Window] {
         &self.windows
     }
 
-    /// Work of the simulation.
+    /// Statistics of the simulation.
     pub fn statistics(&self) -> Statistics {
         self.statistics
     }
 
-    /// Times of the controls (s) and their values: actuator by actuator, with the control that it is and whether it is held in steps.
+    /// Times of the controls (s) and their values for each actuator, with the index of its control and whether it is
+    /// piecewise constant.
     pub fn controls(&self) -> (&[f64], impl Iterator<Item = (usize, bool, &[f64])>) {
         let list = self.actuators.list.iter().zip(&self.nodes);
         (&self.node_times, list.map(|(a, values)| (a.control, a.use_steps, values.as_slice())))
     }
 
-    /// Goes on by one window, or up to `end` if that is nearer.
+    /// Advances by one window, or to `end` if that is earlier.
     pub fn advance(&mut self, end: f64) -> Result<&Window, TrackingError> {
         let t0 = self.state.time;
         let x = self.state.clone();

@@ -1,16 +1,17 @@
-//! Points that are followed in a direction, OpenSim's `CMC_Point`.
+//! Tracking of points along a direction, OpenSim's `CMC_Point`.
 //!
-//! With p the place of a point of a body in ground, or of the mass centre, and r a direction, the task is about s = r · p:
+//! With p the position of a body point in ground, or of the mass centre, and r a direction, the task tracks s = r · p:
 //!
 //!   a = kₐ s̈* + k_v (ṡ* − ṡ) + k_p (s* − s),   s̈ = J u̇ + r · a₀                                     (1)
 //!
 //! where J are the generalized forces of a unit force r at the point, and a₀ its acceleration at u̇ = 0.
 //!
-//! Seen from a body B that moves (`express_body`), p and r are in its frame, and what B itself would give the point is taken away:
+//! Relative to a moving body B (`express_body`), p and r are in its frame, and the motion of B is subtracted:
 //!
 //!   ṡ = r · (v − v_B),   s̈ = r · (a − a_B − 2 ω_B × (v − v_B))                                       (2)
 //!
-//! with v_B and a_B of that point of B which is where p is; J is that of r at the point of one body and of −r there on B.
+//! with v_B and a_B those of the point of B that coincides with p; J is that of r at the point on its body and of −r at
+//! the same point on B.
 
 use super::reference::{Course, Reference};
 use crate::analysis::{HistoryError, Splines};
@@ -19,18 +20,18 @@ use soleus_dynamics::{Loads, State, System, Workspace};
 use soleus_math::{SpatialVec, Vec3};
 use soleus_model::Model;
 
-/// A point that is followed in one direction.
+/// A point that is tracked along one direction.
 #[derive(Clone, Debug)]
 pub struct FollowedPoint {
     /// Name of the task.
     pub name: String,
-    /// Name of the body; `center_of_mass` is that of the whole model.
+    /// Name of the body; `center_of_mass` for that of the whole model.
     pub body: String,
-    /// Place on the body, m.
+    /// Location on the body, m.
     pub location: Vec3<f64>,
-    /// Of length one, in ground or the body that it is seen from.
+    /// Unit vector, in ground or in the reference body.
     pub direction: Vec3<f64>,
-    /// Name of the body that it is seen from; none for ground.
+    /// Name of the reference body; `None` for ground.
     pub frame: Option<String>,
     /// That body in the tree; 0 is ground.
     frame_node: usize,
@@ -39,11 +40,11 @@ pub struct FollowedPoint {
     course: Course,
 }
 
-/// The body that stands for all.
+/// Name of the mass centre of the whole model.
 pub const CENTER_OF_MASS: &str = "center_of_mass";
 
 impl FollowedPoint {
-    /// The point of a body, to be found where it is in a motion. `None` if there is no such body, or no mass.
+    /// A point of a body. `None` if there is no such body, or no mass.
     pub fn new(
         (model, system): (&Model, &System),
         name: &str,
@@ -74,7 +75,7 @@ impl FollowedPoint {
         })
     }
 
-    /// The same seen from a body. `None` if there is no such body.
+    /// The same relative to a body. `None` if there is no such body.
     pub fn seen_from(mut self, (model, system): (&Model, &System), body: &str) -> Option<Self> {
         let at = model.bodies.iter().position(|b| b.name == body)?;
         self.frame_node = system.tree.node_of_body[at];
@@ -82,7 +83,7 @@ impl FollowedPoint {
         Some(self)
     }
 
-    /// The same with a course of its own: places over time (s), in ground or the body that it is seen from (m).
+    /// The same with its own trajectory: positions over time (s), in ground or in the reference body (m).
     pub fn along(mut self, times: &[f64], places: [&[f64]; 3]) -> Result<Self, HistoryError> {
         let [x, y, z] = places;
         let along: Vec<f64> = (0..times.len())
@@ -99,7 +100,7 @@ impl FollowedPoint {
         Ok(self)
     }
 
-    /// The same with the course that the point has in a motion.
+    /// The same with the trajectory of the point in a motion.
     pub fn along_motion(
         self,
         system: &System,
@@ -126,7 +127,7 @@ impl FollowedPoint {
         X_GF.R.inverse_mul(all.fold(Vec3::zero(), |sum, p| sum + p) - X_GF.p)
     }
 
-    /// A name with the direction: `hand_x`.
+    /// Name with direction: `hand_x`.
     pub fn label(&self) -> String {
         let axes = [("x", [1.0, 0.0, 0.0]), ("y", [0.0, 1.0, 0.0]), ("z", [0.0, 0.0, 1.0])];
         let [x, y, z] = self.direction.to_array();

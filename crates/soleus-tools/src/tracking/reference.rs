@@ -1,14 +1,15 @@
-//! The motion to follow, as functions of time.
+//! The motion to track, as functions of time.
 
 use crate::analysis::{HistoryError, Splines, StateHistory};
 use soleus_dynamics::System;
 use soleus_math::function::GcvSpline;
 
-/// Coordinates, speeds and accelerations over time: splines of degree 5 through the coordinates, through their speeds, and through
-/// the slopes of the speeds at the times of the data, as OpenSim's `CMCTool` makes them.
+/// Coordinates, speeds and accelerations over time: quintic splines through the coordinates, through their speeds, and
+/// through the derivatives of the speeds at the times of the data, as in OpenSim's `CMCTool`.
 ///
-/// Where samples lie unevenly, the spline through the speeds and the slope of the spline through the coordinates differ between samples.
-/// Errors of speed are those of the first; a pose that is predicted moves with the second, or it would leave the motion.
+/// If samples are unevenly spaced, the spline through the speeds and the derivative of the spline through the
+/// coordinates differ between samples. Speed errors use the former; predicted poses use the latter, because they would
+/// otherwise leave the motion.
 #[derive(Clone, Debug)]
 pub struct Reference {
     q: Vec<Course>,
@@ -58,7 +59,7 @@ impl Course {
 }
 
 impl Reference {
-    /// Follows a history.
+    /// From a history.
     pub fn new(system: &System, history: &StateHistory) -> Result<Self, HistoryError> {
         let times = history.times();
         let span = history.data_span().ok_or(HistoryError::Nothing)?;

@@ -1,22 +1,22 @@
-//! The model over a window, its muscles apart from its bodies.
+//! Integration of the model over a window, with muscles separate from bodies.
 //!
-//! Muscles are stiff and many, but each is a small equation of its own once the course of its path is known. Bodies are costly and
-//! smooth. So accelerations are polynomials over the window, known at its beginning and found at the four nodes after it of the
-//! Lobatto IIIA method (order 8),
+//! Muscles are stiff and numerous, but each is a small independent equation once the length of its path is known.
+//! Bodies are expensive to evaluate and smooth. Accelerations are therefore polynomials over the window, known at its
+//! start and solved for at the following four nodes of the Lobatto IIIA method (order 8),
 //!
 //!   u(cᵢ) = u₀ + H Σⱼ aᵢⱼ u̇(cⱼ),   q(cᵢ) = q₀ + H Σⱼ aᵢⱼ q̇(cⱼ)                            (1)
 //!
-//! and each muscle goes from node to node by steps of its own along the path that this motion gives it
-//! ([`contraction`](super::contraction)). The model is evaluated at the nodes; what it finds, r = u̇(q, u, z) − u̇, is made to vanish by
-//! Newton's method. Its matrix knows how tensions follow from paths,
+//! and each muscle is integrated from node to node with its own steps, with the path length of this motion
+//! ([`contraction`](super::contraction)). The model is evaluated at the nodes, and r = u̇(q, u, z) − u̇ = 0 is solved
+//! by Newton's method. Its matrix includes the dependence of tensions on paths,
 //!
 //!   ΔT = T_L ΔL + T_v ΔL̇ + T_z Δz,   Δż = h_z Δz + h_L ΔL + h_v ΔL̇                        (2)
 //!   Δu̇ − P Σ Rᵀ ΔT(R Δq, R Δu) = r                                                        (3)
 //!
-//! with R the moment arms and P the inverse of the mass under the constraints, both at the pose that is predicted, and exact derivatives of
-//! each muscle in the middle of the window. (3) is solved by the method of Saad & Schultz (1986, GMRES), which takes products with it
-//! only. What is left out, such as springs of the model, makes it converge more slowly, or not at all: then the window is halved, and at
-//! last left to an explicit method.
+//! with R the moment arms and P the inverse mass matrix under the constraints, both at the predicted pose, and exact
+//! derivatives of each muscle in the middle of the window. (3) is solved by GMRES (Saad & Schultz 1986), which only
+//! needs products with the matrix. Neglected terms, such as springs of the model, slow down or prevent convergence: the
+//! window is then halved, and finally integrated by an explicit method.
 //!
 //! Source: Hairer & Wanner (1996), sections IV.5 and IV.8, for the methods.
 
