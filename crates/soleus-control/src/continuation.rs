@@ -1,8 +1,8 @@
-//! Solving with reserves that fade.
+//! Solves a problem with reserves that are gradually removed.
 //!
-//! From a poor start the equations of motion are far from satisfied, and the shortest way to satisfy them leads nowhere. With
-//! [reserves](crate::problem::Reserve) they hold from the beginning, at a price; a series of problems with rising price,
-//! each started where the last one ended, leads to the problem without reserves.
+//! From a poor initial guess the equations of motion are far from satisfied, and a solver that first tries to satisfy
+//! them may fail. With [reserves](crate::problem::Reserve) they are satisfied from the start, at a cost. A series of
+//! problems with increasing cost, each started from the previous solution, leads to the problem without reserves.
 
 use crate::problem::{Problem, ProblemError, Reserve};
 use crate::solution::Trajectory;
@@ -10,23 +10,23 @@ use crate::transcription::{Collocation, Settings, StatesReader};
 use soleus_optimization::nlp::{self, Iteration, NlpError, Options, Solution, WarmStart};
 use std::ops::ControlFlow;
 
-/// How reserves fade.
+/// How reserves are removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fading {
-    /// What helps.
+    /// The reserves.
     pub reserves: Vec<Reserve>,
-    /// Price of the reserves in each problem before the last, which has none; rising.
+    /// Weights of the reserves in each problem before the last, which has none; increasing.
     pub prices: Vec<f64>,
     /// Tolerance of the problems before the last.
     pub tolerance: f64,
-    /// Most iterations of each of them. What was reached by then is good enough to go on from.
+    /// Maximum number of iterations of each of them. The result is then used as the next initial guess.
     pub max_iterations: usize,
-    /// First barrier parameter of the first problem, and of the others.
+    /// Initial barrier parameter of the first problem, and of the others.
     pub barriers: [f64; 2],
 }
 
 impl Fading {
-    /// Prices of 10 and 100, found to work for gaits with a cost of the order of 1.
+    /// Weights of 10 and 100, which work for gaits with a cost of the order of 1.
     pub fn new(reserves: Vec<Reserve>) -> Fading {
         Fading {
             reserves,
@@ -37,13 +37,13 @@ impl Fading {
         }
     }
 
-    /// No reserves: the problem itself, from a good start.
+    /// No reserves: the problem itself, from a good initial guess.
     pub fn none() -> Fading {
         Fading { prices: Vec::new(), barriers: [1e-3; 2], ..Fading::new(Vec::new()) }
     }
 }
 
-/// What comes out.
+/// Result.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The last program's solution.
@@ -54,30 +54,30 @@ pub struct Outcome {
     pub goals: Vec<(String, f64)>,
     /// Iterations of all programs together.
     pub iterations: usize,
-    /// Constraints of the last program that are violated most, in words.
+    /// Description of the constraints of the last program with the largest violation.
     pub worst: Option<String>,
 }
 
 impl Outcome {
-    /// The cost of a goal; 0 if there is none of that name.
+    /// Cost of a goal; 0 if there is none with that name.
     pub fn goal(&self, name: &str) -> f64 {
         self.goals.iter().filter(|g| g.0 == name).map(|g| g.1).sum()
     }
 }
 
-/// A problem that cannot be stated.
+/// A problem that cannot be formulated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ContinuationError {
-    /// The problem contradicts itself.
+    /// The problem is inconsistent.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Problem(Vec<ProblemError>),
-    /// The program does.
+    /// The nonlinear program is invalid.
     #[error(transparent)]
     Program(#[from] NlpError),
 }
 
-/// Solves `problem`, after it with reserves at each price. `options` are those of the last program. `progress` is told of
-/// the price, 0 in the last program, and every iteration; it may stop everything.
+/// Solves `problem` after solving it with reserves at each weight. `options` are those of the last program. `progress`
+/// is called with the weight, 0 in the last program, and every iteration; it may stop the solve.
 pub fn solve_fading(
     problem: &Problem,
     settings: &Settings,
@@ -90,10 +90,10 @@ pub fn solve_fading(
     solve_fading_seen(problem, settings, fading, guess, options, &mut told)
 }
 
-/// Told of the price, of every iteration, and of what reads the motion out of its variables.
+/// Called with the weight, every iteration, and a reader for its motion.
 pub type Seen<'a> = dyn FnMut(f64, &Iteration<'_>, &mut StatesReader) -> ControlFlow<()> + 'a;
 
-/// As [`solve_fading`], for who wants to see the motion of each iteration.
+/// As [`solve_fading`], with access to the motion of each iteration.
 pub fn solve_fading_seen(
     problem: &Problem,
     settings: &Settings,
@@ -145,8 +145,8 @@ fn solve_one(
     finish(program, options, None, &mut |i| progress(i, &mut reader))
 }
 
-/// Solves `program` from the solution of a neighbour, the program `before`, that differs from it in numbers or in its mesh: the motion
-/// and the multipliers are the start. `options` are used with
+/// Solves `program` from the solution of a similar program `before`, with other values or another mesh: its motion and
+/// multipliers are the initial guess. `options` are used with
 /// [`near_solution`](soleus_optimization::nlp::Options::near_solution).
 pub fn solve_next(
     mut program: Collocation,

@@ -6,12 +6,12 @@
 //!               V_L ≤ V(t₀, t_f, x₀, x_f, …, ∫) ≤ V_U    endpoint constraints
 //!               bounds on everything
 //!
-//! (Dembia et al. 2020, eq. 1). A [`Problem`] states it, a [`Collocation`] turns it into a nonlinear program
-//! with exact sparse derivatives, a [`Trajectory`] is what comes out. The rates ẋ are variables of the program
-//! wherever they are not states themselves, so everything nonlinear happens at one point of time and the
-//! equations between points are linear in x and h ẋ.
+//! (Dembia et al. 2020, eq. 1). A [`Problem`] defines it, a [`Collocation`] converts it to a nonlinear program with
+//! exact sparse derivatives, and a [`Trajectory`] is the result. The rates ẋ are variables of the program unless they
+//! are states themselves, so nonlinear functions depend on variables at one time only, and the equations between points
+//! are linear in x and h ẋ.
 //!
-//! Nothing here knows files, prints or reads a clock.
+//! This crate does not access files, print, or read a clock.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, G.
 

@@ -10,9 +10,9 @@ type First = Dual<f64, CHUNK>;
 /// One direction inside, several outside: the scalar of the implicit equations' Hessian.
 type Second = Dual<Dual<f64, 1>, CHUNK>;
 
-/// A function written once for every scalar; [`Differentiated`] gives its derivatives.
+/// A function written once for all scalar types; [`Differentiated`] computes its derivatives.
 ///
-/// A goal, a path constraint or the dynamics of a rocket is one such type.
+/// Goals, path constraints and custom dynamics are such types.
 pub trait SmoothFunction: Send + Sync + 'static {
     /// Memory needed in the scalar `T`; `()` if none.
     type Scratch<T: Real>: Send;
@@ -25,18 +25,18 @@ pub trait SmoothFunction: Send + Sync + 'static {
         1
     }
 
-    /// Room in the scalar `T`.
+    /// Creates the memory for the scalar `T`.
     fn scratch<T: Real>(&self) -> Self::Scratch<T>;
 
-    /// Writes the values at z. Branches look at [`Real::value`] only.
+    /// Computes the values at z. Branches depend on [`Real::value`] only.
     fn evaluate<T: Real>(&self, z: &[T], values: &mut [T], scratch: &mut Self::Scratch<T>);
 
-    /// Whether an output may depend on an input. Everything on everything, unless it is known better.
+    /// Whether an output may depend on an input. By default every output depends on every input.
     fn depends(&self, _output: usize, _input: usize) -> bool {
         true
     }
 
-    /// Whether the mixed second derivative by two inputs may differ from zero. By default, if some output
+    /// Whether the mixed second derivative with respect to two inputs may be nonzero. By default, if some output
     /// depends on both.
     fn couples(&self, i: usize, j: usize) -> bool {
         (0..self.num_outputs()).any(|o| self.depends(o, i) && self.depends(o, j))
@@ -68,7 +68,7 @@ struct Memory<F: SmoothFunction> {
 }
 
 impl<F: SmoothFunction> Differentiated<F> {
-    /// Finds the places of the derivatives.
+    /// Finds the sparsity pattern of the derivatives.
     pub fn new(function: F) -> Self {
         let (n, m) = (function.num_inputs(), function.num_outputs());
         let mut jacobian_places = Vec::new();

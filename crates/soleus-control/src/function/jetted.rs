@@ -9,9 +9,9 @@ type J = Jet<CAPACITY, 78>;
 
 /// A [`SmoothFunction`] with derivatives by jets.
 ///
-/// Gives what [`Differentiated`](super::Differentiated) gives. Functions that run through a whole model are compiled for one
-/// scalar less, and cost fewer passes; every output is taken to depend on every input that
-/// [`depends`](SmoothFunction::depends) names.
+/// Computes the same as [`Differentiated`](super::Differentiated). Functions that evaluate a whole model are compiled
+/// for one scalar type less and need fewer passes; every output is assumed to depend on every input named by
+/// [`depends`](SmoothFunction::depends).
 pub struct Jetted<F> {
     function: F,
     jacobian_places: Vec<(usize, usize)>,
@@ -48,7 +48,7 @@ fn sets(variables: &[usize]) -> Vec<Vec<usize>> {
 }
 
 impl<F: SmoothFunction> Jetted<F> {
-    /// Finds the places of the derivatives.
+    /// Finds the sparsity pattern of the derivatives.
     pub fn new(function: F) -> Self {
         let (n, m) = (function.num_inputs(), function.num_outputs());
         let (mut jacobian_places, mut hessian_places) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
-//! Functions with exact first and second derivatives, as the transcription asks for them.
+//! Functions with exact first and second derivatives for the transcription.
 
-/// The places of a [`PointFunction`] that keeps them in fields.
+/// The sparsity pattern of a [`PointFunction`] that is stored in fields.
 macro_rules! places {
     () => {
         fn jacobian_places(&self) -> &[(usize, usize)] {
@@ -13,7 +13,7 @@ macro_rules! places {
     };
 }
 
-/// Sizes and places of one that keeps a [`SmoothFunction`] in `function`.
+/// Sizes and sparsity pattern of a function with a [`SmoothFunction`] in the field `function`.
 macro_rules! sizes_and_places {
     () => {
         fn num_inputs(&self) -> usize {
@@ -38,13 +38,13 @@ pub use jetted::Jetted;
 
 use std::any::Any;
 
-/// Scratch memory of one function; made by [`PointFunction::scratch`], understood by its maker alone.
+/// Scratch memory of one function; created by [`PointFunction::scratch`] and used by the same function only.
 pub type Scratch = Box<dyn Any + Send>;
 
-/// A vector function f(z) of a few variables, with its Jacobian and the Hessian of yᵀ f over fixed places.
+/// A vector function f(z) of a few variables, with its Jacobian and the Hessian of yᵀ f in a fixed sparsity pattern.
 ///
-/// Most are made from one generic function by [`Differentiated`]. A function whose derivatives are known in
-/// a better way implements this itself.
+/// Most are created from a generic function by [`Differentiated`]. Functions with a better way to compute derivatives
+/// implement this trait directly.
 pub trait PointFunction: Send + Sync {
     /// Number of variables z.
     fn num_inputs(&self) -> usize;
@@ -52,13 +52,13 @@ pub trait PointFunction: Send + Sync {
     /// Number of values f.
     fn num_outputs(&self) -> usize;
 
-    /// Places (output, input) of ∂f/∂z that may differ from zero, each once.
+    /// Positions (output, input) of ∂f/∂z that may be nonzero, each once.
     fn jacobian_places(&self) -> &[(usize, usize)];
 
-    /// Places (i, j), i ≥ j, of ∂²(yᵀ f)/∂z² that may differ from zero, each once.
+    /// Positions (i, j), i ≥ j, of ∂²(yᵀ f)/∂z² that may be nonzero, each once.
     fn hessian_places(&self) -> &[(usize, usize)];
 
-    /// Memory that the other functions need.
+    /// Memory for the other functions.
     fn scratch(&self) -> Scratch;
 
     /// f(z).

@@ -1,4 +1,4 @@
-//! The cycle of a gait as a problem.
+//! The gait cycle as an optimal control problem.
 
 use super::Signal;
 use super::signal::terms;
@@ -9,60 +9,61 @@ use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, PointVari
 use crate::solution::Trajectory;
 use soleus_math::Real;
 
-/// Whether both legs do the same half a cycle apart.
+/// Symmetry of the legs, half a cycle apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Symmetry {
     /// The motion is a whole cycle.
     #[default]
     None,
-    /// The motion is half a cycle; at its end each state is what its mirror image was at the beginning.
+    /// The motion is half a cycle; each final state equals the initial state of its mirror image.
     HalfCycle,
 }
 
-/// How long the whole motion lasts.
+/// Duration of the whole motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duration {
     /// Allowed durations, s.
     pub bounds: Bounds,
-    /// Mean and standard deviation of a measured one, s; counts as one signal more.
+    /// Mean and standard deviation of a measured duration, s; included as an additional signal.
     pub measured: Option<[f64; 2]>,
 }
 
 /// Cost of the controls: weight/M Σ mean of e^exponent over M controls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// W.
+    /// Weight W.
     pub weight: f64,
-    /// p.
+    /// Exponent p.
     pub exponent: f64,
 }
 
-/// A signal of ground forces names a force that is not a contact.
+/// A ground force signal names a force that is not a contact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("signal `{0}` tracks ground forces, but names a force that is not a contact")]
 pub struct NoContact(pub String);
 
-/// A gait that repeats itself while the model moves forward.
+/// A periodic gait with forward motion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaitCycle {
-    /// State that grows as the model moves forward; every other one repeats itself.
+    /// State of the forward position; all other states are periodic.
     pub forward: usize,
-    /// Mean speed of it, m/s.
+    /// Mean forward speed, m/s.
     pub speed: f64,
-    /// Of the motion: a cycle, or half of it if symmetric.
+    /// Duration of the motion: a cycle, or half of it if symmetric.
     pub duration: Duration,
-    /// Half a cycle or a whole one.
+    /// Half a cycle or a whole cycle.
     pub symmetry: Symmetry,
-    /// What is followed; none for a prediction.
+    /// Tracked signals; empty for a prediction.
     pub signals: Vec<Signal>,
-    /// W_track.
+    /// Weight W_track.
     pub tracking_weight: f64,
     /// Cost of the controls.
     pub effort: Effort,
 }
 
 impl GaitCycle {
-    /// Adds the cycle to the problem of a model: periodicity, tracking, effort, duration, and forward = 0 at the start.
+    /// Adds the cycle to the problem of a model: periodicity, tracking, effort, duration, and forward position 0 at the
+    /// start.
     pub fn pose(&self, base: &ModelProblem, problem: &mut Problem) -> Result<(), NoContact> {
         problem.initial_time = Bounds::fixed(0.0);
         problem.final_time = self.duration.bounds;
@@ -92,7 +93,7 @@ impl GaitCycle {
         Ok(())
     }
 
-    /// The whole cycle of a motion; half a cycle is followed by its mirror image.
+    /// The whole cycle of a motion; a half cycle is completed by its mirror image.
     pub fn whole(&self, base: &ModelProblem, t: &Trajectory) -> Trajectory {
         let mut whole = t.clone();
         let (Some(&first), Some(&last)) = (t.times.first(), t.times.last()) else { return whole };

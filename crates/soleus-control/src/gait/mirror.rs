@@ -1,4 +1,4 @@
-//! The mirror image of a model: which side of it is the image of which, found from its names and checked by its kinematics.
+//! Mirror symmetry of a model: pairs of left and right components, found by name and checked by the kinematics.
 
 use crate::musculoskeletal::ModelProblem;
 use crate::problem::PointVariable;
@@ -17,25 +17,25 @@ const POSES: usize = 3;
 /// digitised apart differ by less.
 const ALIKE: f64 = 1e-3;
 
-/// Which state and control is the mirror image of which, and whether with the opposite sign.
+/// Mirror images of states and controls, with their signs.
 ///
-/// The plane of the mirror is that of x and y, as OpenSim's models have it: x forward, y up. The image of a coordinate, muscle or body has
-/// the same name with left and right exchanged; what has no side is its own image.
+/// The mirror plane is the x-y plane, as in OpenSim's models: x forward, y up. The image of a coordinate, muscle or
+/// body has the same name with left and right exchanged; components without a side are their own images.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mirror {
-    /// For each state its image, and 1 or −1.
+    /// Image of each state, and its sign, 1 or −1.
     pub states: Vec<(usize, f64)>,
-    /// For each control its image, and 1 or −1.
+    /// Image of each control, and its sign, 1 or −1.
     pub controls: Vec<(usize, f64)>,
-    /// The state that grows as the model moves forward.
+    /// The state of the forward position.
     pub forward: usize,
-    /// What has a side and no counterpart on the other; it is its own image.
+    /// Components of one side without a counterpart; they are their own images.
     pub one_sided: Vec<String>,
-    /// What differs from its image, in words; the worst first.
+    /// Descriptions of components that differ from their image; largest difference first.
     pub exceptions: Vec<String>,
 }
 
-/// Why a model has no mirror image.
+/// Why a model has no mirror symmetry.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoMirror {
     /// Coordinates that move the model in a way that no mirror image does.
@@ -46,7 +46,8 @@ pub enum NoMirror {
     NoForward,
 }
 
-/// The name of the other side: `_r` and `_l`, `_right` and `_left`, before or after the rest, in any part of a path. `None` without a side.
+/// Name of the other side: `_r` and `_l`, `_right` and `_left`, as prefix or suffix, in any part of a path. `None`
+/// without a side.
 pub fn other_side(name: &str) -> Option<String> {
     let mut has_side = false;
     let parts: Vec<String> = name
@@ -112,7 +113,7 @@ fn mirrored(p: Vec3<f64>) -> Vec3<f64> {
 }
 
 impl Mirror {
-    /// The mirror image of a model.
+    /// Finds the mirror symmetry of a model.
     pub fn new(base: &ModelProblem) -> Result<Mirror, NoMirror> {
         let n = base.num_coordinates();
         let mut lonely = Vec::new();
@@ -181,8 +182,8 @@ impl Mirror {
         image
     }
 
-    /// Initial and final values of everything that repeats itself: `half`, each final value is the image of the initial one; else it is the
-    /// initial one itself. `true`: with the opposite sign.
+    /// Pairs of initial and final values for periodicity: with `half`, each final value is the image of the initial
+    /// one; otherwise it equals the initial one. `true`: with the opposite sign.
     pub fn pairs(&self, half: bool) -> Vec<(PointVariable, PointVariable, bool)> {
         let image = |i: usize, of: (usize, f64)| if half { (of.0, of.1 < 0.0) } else { (i, false) };
         let states = self.states.iter().enumerate().filter(|(i, _)| *i != self.forward).map(|(i, &of)| {

@@ -1,11 +1,10 @@
 //! Walking and running as periodic optimal control problems.
 //!
-//! A [`GaitCycle`] asks for the cycle of a model that repeats itself while the model moves forward, and is as
-//! near as possible to measured signals, with as little effort as possible:
+//! A [`GaitCycle`] is a periodic motion with forward progress that tracks measured signals with minimum effort:
 //!
 //!   J = W_track (1/n) Σᵢ mean over the cycle of ((sᵢ − mᵢ)/σᵢ)²  +  W_effort (1/M) Σ_k mean of e_k^p
 //!
-//! van den Bogert, Blana and Heinrich (2011), eq. 20. Without signals the motion is predicted by effort alone.
+//! van den Bogert, Blana and Heinrich (2011), eq. 20. Without signals the motion is predicted from effort alone.
 
 mod cycle;
 mod mirror;

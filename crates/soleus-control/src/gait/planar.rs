@@ -1,4 +1,4 @@
-//! A planar model with a trunk and two legs as a walker.
+//! A planar walking model with a trunk and two legs.
 
 use super::{Course, Signal, Source};
 use crate::musculoskeletal::{ModelProblem, ParameterRange};
@@ -9,10 +9,10 @@ use soleus_model::Model;
 use soleus_model::force::{ForceKind, SpringGeneralizedForce};
 use std::f64::consts::PI;
 
-/// A planar walker: states by what they mean, customary bounds, a start that is a straight line.
+/// A planar walker: meaning of its states, common bounds, and a straight-line initial guess.
 ///
-/// Coordinates are `trunk_x`, `trunk_y`, `trunk_angle` and `hip_angle_r`, `knee_angle_r`, `ankle_angle_r`, and the same with
-/// `_l`; flexion of the knee is negative. Contacts with the ground are named `heel_r`, `toe_r`, ….
+/// Coordinates are `trunk_x`, `trunk_y`, `trunk_angle` and `hip_angle_r`, `knee_angle_r`, `ankle_angle_r`, and the same
+/// with `_l`; knee flexion is negative. Ground contacts are named `heel_r`, `toe_r`, ….
 #[derive(Clone)]
 pub struct Planar {
     /// The model as a problem.
@@ -21,15 +21,15 @@ pub struct Planar {
     pub forward: usize,
     /// State of the height.
     pub height: usize,
-    /// State of the trunk's angle, counter-clockwise.
+    /// State of the trunk angle, counter-clockwise.
     pub trunk: usize,
     /// States of hip, knee and ankle, right then left.
     pub legs: [[usize; 3]; 2],
-    /// Forces of the contacts of each foot, with the body they act on.
+    /// Contact forces of each foot, with the body they act on.
     pub feet: [Vec<(usize, usize)>; 2],
 }
 
-/// Something a planar walker must have.
+/// A component that a planar walker needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the model has no {what} `{name}`; a planar walker needs one")]
 pub struct NoWalker {
@@ -42,8 +42,8 @@ pub struct NoWalker {
 /// Muscles that a right leg with a prosthesis below the knee lacks.
 const AT_RIGHT_ANKLE: [&str; 3] = ["gastroc_r", "soleus_r", "tibialis_ant_r"];
 
-/// Gives the walker a prosthesis below the right knee: no muscles at the ankle and no stops, a spring of this stiffness
-/// (N·m/rad) with a damping of 0.1 N·m·s/rad instead.
+/// Adds a prosthesis below the right knee: removes muscles and stops at the ankle and adds a spring of this stiffness
+/// (N·m/rad) with a damping of 0.1 N·m·s/rad.
 pub fn fit_prosthesis(model: &mut Model, stiffness: f64) -> Result<(), NoWalker> {
     let missing = |what: &'static str, name: &str| NoWalker { what, name: name.into() };
     let coordinate =
@@ -114,7 +114,7 @@ impl Planar {
         self.problem_with(&[])
     }
 
-    /// The same with parameters of the model; the caller adds their names and bounds to the problem.
+    /// The same with model parameters; the caller adds their names and bounds to the problem.
     pub fn problem_with(&self, parameters: &[ParameterRange]) -> Problem {
         let mut p = self.base.problem(Bounds::FREE, parameters);
         let n = self.base.num_coordinates();
@@ -146,7 +146,8 @@ impl Planar {
         p
     }
 
-    /// What helps from a poor start. Carrying the weight is the legs' task: vertical help is the dearest.
+    /// Reserves for a poor initial guess. Vertical reserves have the highest cost, because the legs should carry the
+    /// weight.
     pub fn reserves(&self) -> Vec<Reserve> {
         let n = self.base.num_coordinates();
         let strong = [self.forward, self.trunk];
@@ -154,8 +155,8 @@ impl Planar {
         (0..n).map(|i| Reserve { state: n + i, strength: strength(i) }).collect()
     }
 
-    /// Signals of both legs, the left half a cycle later. `floors` are the least deviations of angles (rad) and forces (body
-    /// weights) that count; without them, the least of each signal's own that is not zero.
+    /// Signals of both legs, the left half a cycle later. `floors` are the minimum standard deviations of angles (rad)
+    /// and forces (body weights); default: the smallest nonzero one of each signal.
     pub fn signals(&self, data: &LegData, floors: Option<[f64; 2]>) -> Vec<Signal> {
         let floor = |kind: usize, deviation: &Course| {
             let least = deviation.0.iter().copied().filter(|&d| d > 0.0).fold(f64::INFINITY, f64::min);
@@ -192,7 +193,7 @@ impl Planar {
         list
     }
 
-    /// The trunk should be upright, give or take `deviation` (rad).
+    /// Signal for an upright trunk with standard deviation `deviation` (rad).
     pub fn upright(&self, deviation: f64) -> Signal {
         Signal {
             name: "trunk".into(),
@@ -204,8 +205,8 @@ impl Planar {
         }
     }
 
-    /// The poorest start that is a walk at all: everything moves on straight lines, the hips from `swing` to −`swing`
-    /// (rad) and back over a cycle, muscles little active and in equilibrium. `half`: the first half of it alone.
+    /// Simplest initial guess for a walk: all coordinates change linearly, the hips from `swing` to −`swing` (rad) and
+    /// back over a cycle, with muscles slightly active and in equilibrium. `half`: only the first half.
     pub fn straight_line(&self, speed: f64, duration: f64, swing: f64, half: bool) -> Trajectory {
         const ACTIVATION: f64 = 0.1;
         const HEIGHT: f64 = 0.93;

@@ -7,12 +7,12 @@ use soleus_dynamics::System;
 use soleus_math::{Real, Vec3};
 use std::sync::Arc;
 
-/// Numbers at equal steps of the cycle, from 0 to 100 %, both included, on lines between them.
+/// Values at equal steps of the cycle, from 0 to 100 % inclusive, interpolated linearly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course(pub Vec<f64>);
 
 impl Course {
-    /// The value at a phase; cycles repeat, and the end of one is the beginning of the next.
+    /// Value at a phase; cycles repeat, so the end is the start of the next.
     pub fn at(&self, phase: f64) -> f64 {
         let n = self.0.len();
         if n < 2 {
@@ -25,36 +25,36 @@ impl Course {
     }
 }
 
-/// What of the motion a signal is compared with.
+/// Quantity of the motion that is compared with a signal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// A state of the problem.
     State(usize),
     /// Sum of contact forces along an axis of ground (0 x, 1 y, 2 z), divided by `per` (N).
     Contact {
-        /// Forces of the system, with the body on which each is counted.
+        /// Forces of the system, with the body on which each acts.
         contacts: Vec<(usize, usize)>,
         /// 0 x, 1 y, 2 z.
         axis: usize,
-        /// N.
+        /// Divisor, N.
         per: f64,
     },
 }
 
-/// A signal that the motion should follow.
+/// A signal to track.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
-    /// For reports.
+    /// Name, for reports.
     pub name: String,
-    /// What follows.
+    /// Quantity that tracks the signal.
     pub source: Source,
-    /// m over the cycle.
+    /// Mean m over the cycle.
     pub mean: Course,
-    /// σ over the cycle.
+    /// Standard deviation σ over the cycle.
     pub deviation: Course,
-    /// Least σ that counts, above zero.
+    /// Minimum σ, positive.
     pub floor: f64,
-    /// Phase of the data at the beginning of the motion; ½ for the other leg.
+    /// Phase of the data at the start of the motion; ½ for the other leg.
     pub shift: f64,
 }
 

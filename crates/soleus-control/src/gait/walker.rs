@@ -1,4 +1,4 @@
-//! Any model with two feet as a walker: what moves it forward, carries it and swings its legs, found from its kinematics.
+//! Any model with two feet as a walker: the roles of its coordinates are found from its kinematics.
 
 use super::{Mirror, NoMirror};
 use crate::goal::named::contact_body;
@@ -27,19 +27,19 @@ const POINTS: usize = 40;
 pub struct Walker {
     /// The model as a problem.
     pub base: ModelProblem,
-    /// Which side is the image of which; its `forward` is the coordinate that moves the model forward.
+    /// Mirror symmetry; its `forward` is the coordinate that moves the model forward.
     pub mirror: Mirror,
-    /// Coordinate that lifts the whole model.
+    /// Vertical coordinate of the whole model.
     pub height: usize,
-    /// Coordinates that turn the whole model.
+    /// Coordinates that rotate the whole model.
     pub turns: Vec<usize>,
-    /// Right and left hip, with the sign by which they bring the foot forward.
+    /// Right and left hip, with the sign of flexion.
     pub hips: [(usize, f64); 2],
-    /// Right and left knee, with the sign by which they bend; none for legs without knees.
+    /// Right and left knee, with the sign of flexion; `None` for legs without knees.
     pub knees: Option<[(usize, f64); 2]>,
-    /// Coordinates whose sum, with these signs, is the tilt of the trunk.
+    /// Coordinates whose signed sum is the tilt of the trunk.
     pub trunk: Vec<(usize, f64)>,
-    /// Contacts of the right and of the left foot, with the body they act on.
+    /// Contacts of the right and left foot, with the body they act on.
     pub feet: [Vec<(usize, usize)>; 2],
 }
 
@@ -49,10 +49,10 @@ pub enum NoLegs {
     /// It is not symmetric.
     #[error(transparent)]
     NoMirror(#[from] NoMirror),
-    /// Nothing touches the ground.
+    /// There is no ground contact on one or both feet.
     #[error("the model does not have ground contact on both feet")]
     NoContact,
-    /// No coordinate lifts it.
+    /// No coordinate moves it vertically.
     #[error("no coordinate moves the whole model up (along y)")]
     NoHeight,
     /// No joint swings the feet.
@@ -161,8 +161,9 @@ impl Walker {
         })
     }
 
-    /// A start that is a walk at all: everything moves on straight lines, the hips from `swing` to −`swing` (rad) and, over a whole cycle,
-    /// back; the contacts carry the weight with the hips half-way; muscles are little active and in equilibrium.
+    /// Initial guess for a walk: all coordinates change linearly, the hips from `swing` to −`swing` (rad) and, over a
+    /// whole cycle, back; the contacts carry the weight when the hips are half-way; muscles are slightly active and in
+    /// equilibrium.
     pub fn straight_line(
         &self,
         speed: f64,
@@ -237,7 +238,7 @@ impl Walker {
         x
     }
 
-    /// The height at which the contacts carry the weight, the hips turned by `angle` to both sides.
+    /// Height at which the contacts carry the weight with the hips at `angle` to both sides.
     pub fn standing(&self, angle: f64) -> Result<f64, NoLegs> {
         let system = &self.base.system;
         let weight = self.base.model.total_mass() * self.base.model.gravity.norm();

@@ -1,4 +1,4 @@
-//! Goals that need no model.
+//! Goals that do not depend on a model.
 
 use crate::function::{PointFunction, Scratch, SmoothFunction, places};
 use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, Mode, PointVariable, Term};
@@ -148,7 +148,7 @@ impl SmoothFunction for Formula {
     }
 }
 
-/// A formula whose variables are parameters of the problem, in its order: minimized, or held within bounds.
+/// A formula in the parameters of the problem, in order: minimized, or kept within bounds.
 pub fn parameter_expression(name: &str, mode: Mode, expression: Expression, parameters: &[usize]) -> Goal {
     let inputs: Vec<_> =
         parameters.iter().map(|&i| EndpointVariable::Last(PointVariable::Parameter(i))).collect();
@@ -163,7 +163,7 @@ pub fn final_time(name: &str, weight: f64) -> Goal {
     Goal::endpoint(name, weight, EndpointFunction::new(inputs, Identity))
 }
 
-/// The final time minus the initial one is at least `least`, s.
+/// Minimum duration `least`, s.
 pub fn duration_at_least(name: &str, least: f64) -> Goal {
     let inputs =
         vec![EndpointVariable::Initial(PointVariable::Time), EndpointVariable::Last(PointVariable::Time)];
@@ -171,7 +171,7 @@ pub fn duration_at_least(name: &str, least: f64) -> Goal {
     Goal::endpoint_constraint(name, vec![Bounds::new(least, f64::INFINITY)], f)
 }
 
-/// Initial and final values that are equal, or, if so marked, opposite.
+/// Initial and final values that are equal or, if marked, opposite.
 pub fn periodicity(name: &str, pairs: &[(PointVariable, PointVariable, bool)]) -> Goal {
     let mut inputs = Vec::new();
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! A function of quantities that are functions of variables themselves.
+//! Composition of a formula with quantities that are functions of variables.
 
 use crate::function::{Differentiated, PointFunction, Scratch, SmoothFunction, places};
 use soleus_math::Real;

@@ -9,7 +9,7 @@ use soleus_dynamics::{BodyFrame, System};
 use soleus_math::Function;
 use std::sync::Arc;
 
-/// Bounds that are functions of time: one, the other, both, or equality with the first.
+/// Bounds as functions of time: lower, upper, both, or equality with the lower one.
 #[derive(Clone, Debug, Default)]
 pub struct TimeBounds {
     /// Lower bound.
@@ -35,7 +35,7 @@ impl TimeBounds {
     }
 }
 
-/// Variables between functions of time.
+/// Bounds of variables as functions of time.
 pub fn variable_bounds(
     name: &str,
     system: &Arc<System>,
@@ -53,7 +53,7 @@ pub fn variable_bounds(
     list
 }
 
-/// A quantity, or two that `scalar` joins, between functions of time.
+/// Bounds of a quantity, or of two combined by `scalar`, as functions of time.
 pub fn output_bounds(
     name: &str,
     system: &Arc<System>,
@@ -69,7 +69,7 @@ pub fn output_bounds(
     bounds.rows().into_iter().map(constraint).collect()
 }
 
-/// A quantity, or two that `scalar` joins, between constants.
+/// Constant bounds of a quantity, or of two combined by `scalar`.
 pub fn output_constraint(
     name: &str,
     system: &Arc<System>,
@@ -81,9 +81,10 @@ pub fn output_constraint(
     PathConstraint { name: name.into(), term, bounds: vec![bounds] }
 }
 
-/// Distances (m) of the origins of pairs of frames, along or across a direction if so asked, from least to greatest.
+/// Bounds for the distances (m) between the origins of pairs of frames, optionally projected along or across a
+/// direction.
 ///
-/// What is held is the squared distance, which is smooth at zero.
+/// The constraint is on the squared distance, which is smooth at zero.
 pub fn frame_distance(
     name: &str,
     system: &Arc<System>,

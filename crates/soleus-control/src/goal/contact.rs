@@ -1,4 +1,4 @@
-//! Ground reactions that follow measured ones.
+//! Tracking of measured ground reactions.
 
 use super::reaction::{OfForce, reaction_term};
 use crate::problem::{Goal, PointVariable};
@@ -6,14 +6,14 @@ use soleus_dynamics::System;
 use soleus_math::{Function, Real, Vec3, vec3};
 use std::sync::Arc;
 
-/// What of the difference counts.
+/// Projection of a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
-    /// All of it.
+    /// No projection.
     None,
-    /// The part along a direction of length 1.
+    /// Component along a unit vector.
     Vector(Vec3<f64>),
-    /// The part across a direction of length 1.
+    /// Component perpendicular to a unit vector.
     Plane(Vec3<f64>),
 }
 
@@ -28,14 +28,14 @@ impl Projection {
     }
 }
 
-/// Contacts whose sum follows one measured force.
+/// Contacts whose total force tracks a measured force.
 #[derive(Clone, Debug)]
 pub struct ContactGroup {
-    /// Forces of the system, with the body on which each is counted.
+    /// Forces of the system, with the body on which each acts.
     pub contacts: Vec<(usize, usize)>,
     /// Measured force in ground, N, of time.
     pub force: [Function; 3],
-    /// The difference is divided by this, axis by axis.
+    /// Divisor of the difference along each axis.
     pub scale: [f64; 3],
 }
 
@@ -57,9 +57,9 @@ impl OfForce for ForceError {
     }
 }
 
-/// ∫ Σ |projected difference of forces|² dt, divided by `per` (N; Moco takes the weight of the model).
+/// ∫ Σ |projected difference of forces|² dt, divided by `per` (N; in Moco the weight of the model).
 ///
-/// `None` if something else than a contact is named.
+/// `None` if a force is not a contact.
 pub fn contact_tracking(
     name: &str,
     weight: f64,

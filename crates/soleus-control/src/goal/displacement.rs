@@ -1,4 +1,4 @@
-//! How far the center of mass goes, and goals per distance, duration or mass.
+//! Displacement of the center of mass, and goals per distance, duration or mass.
 
 use super::kinematic::Motion;
 use crate::function::SmoothFunction;
@@ -90,12 +90,12 @@ fn of_motion(system: &Arc<System>, kind: Kind) -> EndpointFunction {
     EndpointFunction::of_model(inputs, f)
 }
 
-/// Distance of the center of mass from start to end, over the duration, equals `speed`, m/s.
+/// Mean speed of the center of mass from start to end equals `speed`, m/s.
 pub fn average_speed(name: &str, system: &Arc<System>, speed: f64) -> Goal {
     Goal::endpoint_constraint(name, vec![Bounds::fixed(0.0)], of_motion(system, Kind::Speed(speed)))
 }
 
-/// An integral goal, divided by the distance that the center of mass goes, by the duration, by the mass.
+/// An integral goal, divided by any of the displacement of the center of mass, the duration and the mass.
 pub fn divided(
     goal: Goal,
     system: &Arc<System>,

@@ -5,7 +5,7 @@
 //!
 //!   ∂x/∂a = G_i ∂X_i/∂a s_i,    ∂²x/∂a∂b = G_i ∂²X_i/∂a∂b s_i  in one joint,  G_i ∂R_i/∂a R_{i+1} … R_{j−1} v_j,b  in two      (1)
 //!
-//! so that jets run over the few coordinates of one joint and never through the tree.
+//! so that jets are only needed for the few coordinates of one joint, not for the whole tree.
 
 use super::contact::Projection;
 use crate::function::{PointFunction, Scratch, places};

@@ -1,4 +1,4 @@
-//! Goals, path constraints and outputs that are formulas of quantities of a model.
+//! Goals, path constraints and outputs defined by formulas.
 
 use super::composed::Composer;
 use super::constraints::TimeBounds;
@@ -129,7 +129,7 @@ impl Scope for AtEnds<'_> {
     }
 }
 
-/// A formula at one point of time as a function of the variables of the problem: one value, or three.
+/// A formula at one time as a function of the variables of the problem: one value, or three.
 pub fn formula_term(names: &Names<'_>, e: &Expr) -> Result<Term, FormulaError> {
     let mut scope = AtPoint(Inputs::new(names));
     let formula = Formula::new(e, &mut scope)?;
@@ -292,8 +292,9 @@ impl Ends<'_> {
 
 /// A formula as a cost or an endpoint constraint.
 ///
-/// It is a function of `initial(…)`, `final(…)`, `integral(…)` and `average(…)` of quantities. One that has none of these and changes over
-/// time counts as `when` says. A constraint's bounds are repeated for each number of a vector.
+/// It is a function of `initial(…)`, `final(…)`, `integral(…)` and `average(…)` of quantities. A formula without any of
+/// these that depends on time is evaluated according to `when`. Bounds of a constraint apply to each component of a
+/// vector.
 pub fn formula_goal(
     name: &str,
     mode: Mode,
@@ -344,7 +345,7 @@ pub fn formula_goal(
     Ok(made(integrals, Some(EndpointFunction { inputs, function }), mode))
 }
 
-/// A formula between bounds along the motion. Bounds that are constant are those of the program.
+/// A path constraint on a formula. Constant bounds become bounds of the program.
 pub fn formula_constraint(
     name: &str,
     names: &Names<'_>,

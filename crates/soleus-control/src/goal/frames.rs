@@ -1,4 +1,4 @@
-//! Frames that follow measured motions.
+//! Tracking of measured motions of frames.
 
 use super::model_function::{Make, ModelFunction};
 use super::quantity::{FrameMotion, Quantity};
@@ -7,7 +7,7 @@ use soleus_dynamics::{BodyFrame, System};
 use soleus_math::Function;
 use std::sync::Arc;
 
-/// ∫ Σ w |v − r(t)|² dt, where v is a vector of a frame: its place, angular velocity, acceleration.
+/// ∫ Σ w |v − r(t)|² dt, where v is a vector of a frame: its position, angular velocity or acceleration.
 ///
 /// Moco's translation, angular velocity and acceleration tracking.
 pub fn frame_tracking(
@@ -24,7 +24,8 @@ pub fn frame_tracking(
     Goal::integral(name, weight, frames.into_iter().map(term).collect())
 }
 
-/// ∫ Σ w θ² dt, θ the angle (rad) between a frame and a quaternion (w, x, y, z) over time, which need not have length 1.
+/// ∫ Σ w θ² dt, with θ the angle (rad) between a frame and a quaternion (w, x, y, z) over time, which need not be
+/// normalized.
 pub fn orientation_tracking(
     name: &str,
     weight: f64,

@@ -1,4 +1,4 @@
-//! Goals about steps.
+//! Goals for steps.
 
 use super::model_function::{Make, ModelFunction};
 use super::quantity::{FrameMotion, Quantity};
@@ -39,36 +39,37 @@ fn of_integral(name: &str, weight: f64, f: ModelFunction, of: OfIntegral) -> Goa
     }
 }
 
-/// A foot: the contacts that bear it, as (force, body), and the frame that says where it is.
+/// A foot: its contacts, as (force, body), and a frame for its position.
 #[derive(Clone, Debug)]
 pub struct Foot {
-    /// Contacts, with the body on which each is counted.
+    /// Contacts, with the body on which each acts.
     pub contacts: Vec<(usize, usize)>,
-    /// Where the foot is.
+    /// Frame of the foot.
     pub frame: BodyFrame,
 }
 
-/// How [`step_time_asymmetry`] tells contact and direction.
+/// Settings of [`step_time_asymmetry`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTimeSettings {
-    /// Asymmetry to reach, −1 to 1.
+    /// Target asymmetry, −1 to 1.
     pub target: f64,
-    /// Load that counts as contact, N.
+    /// Minimum load for contact, N.
     pub threshold: f64,
     /// Direction of the load.
     pub up: Vec3<f64>,
     /// Direction of walking.
     pub forward: Vec3<f64>,
-    /// Sharpness of contact, 1/N.
+    /// Steepness of contact detection, 1/N.
     pub contact_smoothing: f64,
-    /// Sharpness of the result.
+    /// Steepness of the step indicator.
     pub asymmetry_smoothing: f64,
 }
 
-/// 100 (∫ s dt / duration − target)², where s is near 1 while a left step lasts and near −1 while a right one does.
+/// 100 (∫ s dt / duration − target)², where s is close to 1 during a left step and close to −1 during a right step.
 ///
-/// With contact l = ½ + ½ tanh(c (F − threshold)) of the left foot, r = −(the same) of the right, and f = tanh(100 d), d by how
-/// far the right foot is ahead, s = tanh(k (l + r + 2 l r f)). Source: OpenSim's MocoStepTimeAsymmetryGoal.
+/// With contact l = ½ + ½ tanh(c (F − threshold)) of the left foot, r = −(the same) of the right, and f = tanh(100 d),
+/// with d the distance by which the right foot is ahead, s = tanh(k (l + r + 2 l r f)). Source: OpenSim's
+/// MocoStepTimeAsymmetryGoal.
 pub fn step_time_asymmetry(
     name: &str,
     weight: f64,
@@ -95,8 +96,9 @@ pub fn step_time_asymmetry(
     of_integral(name, weight, f, OfIntegral { factor: 100.0, target: s.target, per_duration: true })
 }
 
-/// 100 ∫ (r + l) dt, where r is near 1 while the right foot is ahead by more than (1 + target)/2 of the stride, and l while
-/// the left one is by more than (1 − target)/2; both steps of tanh with the sharpness 100 · smoothing, 1/m.
+/// 100 ∫ (r + l) dt, where r is close to 1 while the right foot is ahead by more than (1 + target)/2 of the stride, and
+/// l while the left foot is ahead by more than (1 − target)/2; both are smooth steps (tanh) with steepness 100 ·
+/// smoothing, 1/m.
 ///
 /// Source: OpenSim's MocoStepLengthAsymmetryGoal.
 #[allow(clippy::too_many_arguments)]
@@ -120,8 +122,8 @@ pub fn step_length_asymmetry(
     Goal::integral(name, 100.0 * weight, vec![f.term()])
 }
 
-/// (∫ (Σ f − r(t)) dt)² / per along one axis of ground: the impulse of contacts beside a measured one; `per` is the weight
-/// of the model in Moco, N.
+/// (∫ (Σ f − r(t)) dt)² / per along one axis of ground: difference between contact impulse and measured impulse; `per`
+/// is the weight of the model in Moco, N.
 pub fn contact_impulse_tracking(
     name: &str,
     weight: f64,

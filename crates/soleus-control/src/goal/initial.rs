@@ -1,4 +1,4 @@
-//! How muscles start.
+//! Initial conditions of muscles.
 
 use crate::function::SmoothFunction;
 use crate::problem::{Bounds, EndpointFunction, EndpointVariable, Goal, Mode, PointVariable};
@@ -34,7 +34,7 @@ impl SmoothFunction for Differences {
     }
 }
 
-/// Excitation minus activation of every muscle at the initial time: zero, or its square minimized.
+/// Excitation equals activation for every muscle at the initial time: as a constraint, or as a squared cost.
 pub fn initial_activation(name: &str, cost: Option<f64>, system: &System) -> Goal {
     let n = system.tree.num_mobilities;
     let mut inputs = Vec::new();
@@ -113,16 +113,17 @@ impl SmoothFunction for ForceDrift {
     }
 }
 
-/// Fiber and tendon force change alike at the initial time (linearized): zero, or squares minimized.
+/// Rates of fiber and tendon force are equal at the initial time (linearized): as a constraint, or as a squared cost.
 ///
-/// Muscles of De Groote and Fregly with compliant tendons only; `None` if there are none.
+/// Only for muscles of De Groote and Fregly with compliant tendons; `None` if there are none.
 pub fn initial_velocity_equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>) -> Option<Goal> {
     equilibrium(name, cost, system, false)
 }
 
-/// Fiber and tendon force balance at the initial time while the tendon's force does not change: zero, or squares minimized.
+/// Fiber and tendon force are equal at the initial time with a constant tendon force: as a constraint, or as a squared
+/// cost.
 ///
-/// Muscles of De Groote and Fregly with compliant tendons only; `None` if there are none.
+/// Only for muscles of De Groote and Fregly with compliant tendons; `None` if there are none.
 pub fn initial_force_equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>) -> Option<Goal> {
     equilibrium(name, cost, system, true)
 }

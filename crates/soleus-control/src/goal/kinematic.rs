@@ -1,4 +1,4 @@
-//! Places of points of a model.
+//! Positions of points of a model.
 
 use crate::function::SmoothFunction;
 use crate::problem::{EndpointFunction, EndpointVariable, Goal, PointVariable, Term};

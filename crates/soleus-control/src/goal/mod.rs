@@ -1,4 +1,4 @@
-//! Goals. Each is made from functions written once; derivatives come by themselves.
+//! Goals. Each is built from generic functions; derivatives are automatic.
 
 mod basic;
 mod composed;

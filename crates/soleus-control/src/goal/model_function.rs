@@ -1,4 +1,4 @@
-//! Functions of quantities of a model: what goals integrate and constraints hold.
+//! Functions of model quantities in goals and constraints.
 
 use super::quantity::{Memory, Quantity};
 use super::sensor::Reading;
@@ -8,53 +8,54 @@ use soleus_dynamics::System;
 use soleus_math::{Function, Real, Vec3, vec3};
 use std::sync::Arc;
 
-/// What is made of quantities v₀, v₁, … at a time t.
+/// Function of quantities v₀, v₁, … at a time t.
 #[derive(Clone, Debug)]
 pub enum Make {
-    /// The numbers themselves, minus functions of time where there are some.
+    /// The values, optionally minus functions of time.
     Values(Vec<Option<Function>>),
     /// Σ wᵢ (vᵢ − rᵢ(t))².
     SquaredErrors {
-        /// r, one for each number.
+        /// References r, one for each value.
         references: Vec<Function>,
-        /// w, one for each number.
+        /// Weights w, one for each value.
         weights: Vec<f64>,
     },
-    /// Σ ((vᵢ − mᵢ(t))/σᵢ(t))² over the numbers that are read.
+    /// Σ ((vᵢ − mᵢ(t))/σᵢ(t))² over the measured values.
     Readings(Vec<Option<Reading>>),
     /// Σ wᵢ vᵢ².
     WeightedSquares(Vec<f64>),
     /// Squared angle (rad²) between the axes in v and a quaternion (w, x, y, z) over time, times a weight.
     SquaredAngle(Box<[Function; 4]>, f64),
-    /// One number of one or two quantities.
+    /// A scalar of one or two quantities.
     Scalar(Scalar),
     /// The same minus a function of time.
     ScalarMinus(Scalar, Function),
-    /// Which foot is ahead beyond its share of the stride: see [`step_length_asymmetry`](super::step_length_asymmetry).
+    /// Which foot is ahead by more than its share of the stride: see
+    /// [`step_length_asymmetry`](super::step_length_asymmetry).
     StepLength {
         /// Direction of walking.
         direction: Vec3<f64>,
         /// Thresholds of right and left foot, m.
         thresholds: [f64; 2],
-        /// Sharpness, 1/m.
+        /// Steepness, 1/m.
         sharpness: f64,
     },
-    /// Which foot bears load: see [`step_time_asymmetry`](super::step_time_asymmetry).
+    /// Which foot is in contact: see [`step_time_asymmetry`](super::step_time_asymmetry).
     StepTime {
         /// Direction of walking.
         direction: Vec3<f64>,
         /// Direction of the load.
         up: Vec3<f64>,
-        /// Load that counts as contact, N.
+        /// Minimum load for contact, N.
         threshold: f64,
-        /// Sharpness of contact, 1/N.
+        /// Steepness of contact detection, 1/N.
         contact: f64,
-        /// Sharpness of the result.
+        /// Steepness of the step indicator.
         sharpness: f64,
     },
 }
 
-/// How two outputs become one.
+/// How two outputs are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// a + b.
@@ -67,23 +68,23 @@ pub enum Operation {
     Division,
 }
 
-/// One number from the numbers of an output, or of two of the same kind: a component or the norm, then a power.
+/// A scalar from one output, or from two of the same type: a component or the norm, then a power.
 #[derive(Clone, Debug)]
 pub struct Scalar {
-    /// Component; the norm if there is none and the output is a vector.
+    /// Component; default: the norm, if the output is a vector.
     pub index: Option<usize>,
-    /// How a second output is joined.
+    /// How a second output is combined.
     pub operation: Option<Operation>,
-    /// Exponent: 1 and 2 as they are, others of the absolute value.
+    /// Exponent: for 1 and 2 of the value, otherwise of the absolute value.
     pub exponent: f64,
-    /// What comes before the power.
+    /// Operation before the power.
     pub shape: Shape,
 }
 
-/// What is done to an output before its power is taken.
+/// Operation on an output before the power.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// Nothing.
+    /// None.
     Plain,
     /// Minus a function of time.
     Minus(Function),
@@ -91,7 +92,7 @@ pub enum Shape {
     Extremum {
         /// β.
         beta: f64,
-        /// s.
+        /// Time, s.
         smoothing: f64,
     },
 }
@@ -301,7 +302,7 @@ impl ModelFunction {
         EndpointFunction::of_model(self.inputs.iter().map(|&v| end(v)).collect(), self)
     }
 
-    /// What it is given.
+    /// Variables that the function depends on.
     pub fn inputs(&self) -> &[PointVariable] {
         &self.inputs
     }

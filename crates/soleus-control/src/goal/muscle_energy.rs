@@ -1,4 +1,4 @@
-//! The squared metabolic rate of a muscle, as predicted walks of Falisse et al. (2019) weigh it.
+//! Squared metabolic rate of a muscle, as in the predicted gaits of Falisse et al. (2019).
 
 use crate::function::{PointFunction, Scratch, places};
 use crate::problem::{PointVariable, Term};
@@ -160,7 +160,7 @@ impl PointFunction for SquaredRate {
     }
 }
 
-/// Ė² of a force of the system: a `DeGroote2016Muscle` on a function-based path. Nothing for any other.
+/// Ė² of a force of the system: a `DeGroote2016Muscle` on a function-based path. `None` for other forces.
 pub fn squared_metabolic_rate(
     system: &System,
     force: usize,

@@ -1,4 +1,4 @@
-//! Quantities of a model by name: OpenSim's paths of outputs, and the words of formulas.
+//! Quantities of a model by name: OpenSim's output paths, and the names in formulas.
 
 use super::quantity::{FrameMotion, MuscleQuantity, Quantity};
 use crate::musculoskeletal::ModelProblem;
@@ -32,7 +32,7 @@ pub fn parts(path: &str) -> (String, &str) {
     (format!("/{}", component.trim_matches('/')), output)
 }
 
-/// What an output is; `Err` with words if there is none.
+/// The quantity of an output path; an error message if there is none.
 pub fn quantity(base: &ModelProblem, path: &str) -> Result<Quantity, String> {
     let (model, system) = (&base.model, &base.system);
     let n = base.num_coordinates();
@@ -102,7 +102,7 @@ pub fn quantity(base: &ModelProblem, path: &str) -> Result<Quantity, String> {
     }
 }
 
-/// The load of a joint, in the axes of a frame; without one, in those of the joint's own frame on that side.
+/// The load of a joint in the axes of a frame; default: the joint's own frame on that side.
 pub fn reaction(
     base: &ModelProblem,
     joint: JointId,
@@ -158,7 +158,8 @@ fn metabolics(base: &ModelProblem, probe: &Probe) -> Option<Quantity> {
     Some(Quantity::Metabolics(Box::new(MetabolicProbe::compile(&base.model, &probe)?), forces))
 }
 
-/// Metabolic power as a sum over muscles, so that each depends on little; the first brings the basal rate along.
+/// Metabolic power as a sum over muscles, so that each term depends on few variables; the first term includes the basal
+/// rate.
 pub fn metabolics_by_muscle(base: &ModelProblem, probe: &Probe) -> Option<Vec<Quantity>> {
     let mut probe = probe.clone();
     let all = std::mem::take(muscles(&mut probe)?);
@@ -171,16 +172,16 @@ pub fn metabolics_by_muscle(base: &ModelProblem, probe: &Probe) -> Option<Vec<Qu
     Some(list)
 }
 
-/// A table that formulas may read: functions of time by name of the column.
+/// A table for formulas: functions of time by column name.
 #[derive(Clone, Debug, Default)]
 pub struct NamedTable {
-    /// What formulas call it.
+    /// Name in formulas.
     pub name: String,
     /// Columns.
     pub columns: Vec<(String, Arc<Function>)>,
 }
 
-/// What formulas can be about: a model, parameters of the problem, tables, and what the user has defined.
+/// Names in formulas: of a model, parameters of the problem, tables, and definitions of the user.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     /// The model.
@@ -189,7 +190,7 @@ pub struct Names<'a> {
     pub parameters: &'a [String],
     /// Tables over time.
     pub tables: &'a [NamedTable],
-    /// Formulas with names of their own.
+    /// Named formulas.
     pub definitions: &'a [(String, Expr)],
 }
 
@@ -210,7 +211,7 @@ struct Thing {
     index: usize,
 }
 
-/// Words of formulas that stand alone: word, unit, meaning.
+/// Names in formulas without brackets: name, unit, meaning.
 pub const WORDS: &[(&str, &str, &str)] = &[
     ("time", "s", "time"),
     ("duration", "s", "final time minus initial time (in goals)"),
@@ -225,7 +226,7 @@ pub const WORDS: &[(&str, &str, &str)] = &[
     ("metabolic_rate", "W", "of the model's metabolic probe, basal rate included"),
 ];
 
-/// Words of formulas with brackets: word, what stands in the brackets, unit, meaning.
+/// Names in formulas with brackets: name, content of the brackets, unit, meaning.
 pub const WORDS_OF: &[(&str, &str, &str, &str)] = &[
     ("q", "coordinate", "rad, m", "value; the coordinate's name alone has the same meaning"),
     ("u", "coordinate", "rad/s, m/s", "speed"),
@@ -272,7 +273,7 @@ pub const WORDS_OF: &[(&str, &str, &str, &str)] = &[
 ];
 
 impl<'a> Names<'a> {
-    /// Words for a model alone.
+    /// Names of a model only.
     pub fn of_model(base: &'a ModelProblem) -> Names<'a> {
         Names { base, parameters: &[], tables: &[], definitions: &[] }
     }

@@ -1,4 +1,4 @@
-//! Goals about any quantity of a model.
+//! Goals for any model quantity.
 
 use super::Reaction;
 use super::model_function::{Make, ModelFunction, Scalar, power};
@@ -9,7 +9,7 @@ use soleus_dynamics::System;
 use soleus_math::{Function, Real};
 use std::sync::Arc;
 
-/// When a quantity counts.
+/// When a quantity is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Its integral over time.
@@ -20,7 +20,7 @@ pub enum When {
     Finally,
 }
 
-/// A quantity, or two that `scalar` joins, as a cost or an endpoint constraint.
+/// A quantity, or two combined by `scalar`, as a cost or an endpoint constraint.
 pub fn output(
     name: &str,
     mode: Mode,
@@ -38,7 +38,7 @@ pub fn output(
     Goal { name: name.into(), mode, integrals, is_mean: false, endpoint }
 }
 
-/// The integral of a sum of quantities, each a term of its own: metabolic power of many muscles, say.
+/// Integral of a sum of quantities, each a separate term, such as the metabolic power of many muscles.
 pub fn output_sum(name: &str, mode: Mode, system: &Arc<System>, quantities: Vec<Quantity>) -> Goal {
     let term = |q: Quantity| ModelFunction::new(system, vec![q], Make::Values(Vec::new())).term();
     let terms = quantities.into_iter().map(term).collect();
@@ -70,7 +70,7 @@ impl SmoothFunction for Change {
     }
 }
 
-/// The change of a quantity from start to end, to the power of `scalar`: minimized, or held within bounds.
+/// Change of a quantity from start to end, to the power of `scalar`: minimized, or kept within bounds.
 pub fn output_periodicity(
     name: &str,
     mode: Mode,
@@ -86,8 +86,8 @@ pub fn output_periodicity(
     Goal { name: name.into(), mode, integrals: Vec::new(), is_mean: false, endpoint }
 }
 
-/// ∫ Σ wᵢ Rᵢ² dt / per, where R is the moment and force of a joint, weights in this order; `per` is the weight of the
-/// model in Moco, N.
+/// ∫ Σ wᵢ Rᵢ² dt / per, where R is the moment and force of a joint, with weights in this order; `per` is the weight of
+/// the model in Moco, N.
 pub fn joint_reaction(
     name: &str,
     weight: f64,
@@ -101,8 +101,8 @@ pub fn joint_reaction(
     Goal::integral(name, weight / per, vec![f.term()])
 }
 
-/// ∫ Σ wᵢ (τᵢ − rᵢ(t))² dt, where τ is what remains of M u̇ + c − gravity − (the given forces) at a mobility: joint moments
-/// as inverse dynamics has them.
+/// ∫ Σ wᵢ (τᵢ − rᵢ(t))² dt, where τ is M u̇ + c − gravity − (the given forces) at a mobility: joint moments as in
+/// inverse dynamics.
 pub fn generalized_force_tracking(
     name: &str,
     weight: f64,

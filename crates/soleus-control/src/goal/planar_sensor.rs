@@ -1,4 +1,4 @@
-//! Inertial sensors on bodies that move in a plane: a closed form instead of a pass through the whole model.
+//! Inertial sensors on bodies that move in a plane: closed form without evaluation of the whole model.
 
 use super::sensor::Reading;
 use crate::function::SmoothFunction;
@@ -30,7 +30,7 @@ pub(super) struct PlanarSensor {
 }
 
 impl PlanarSensor {
-    /// The readings of a frame as a term; none if its bodies move otherwise than in the plane.
+    /// The readings of a frame as a term; `None` if its bodies do not move in the plane.
     pub fn term(
         system: &System,
         frame: &BodyFrame,

@@ -1,4 +1,4 @@
-//! Goals about a model whose motion is given: what follows from the motion is computed once.
+//! Goals for a model with prescribed motion: quantities that depend only on the motion are computed once.
 
 use crate::function::{PointFunction, Scratch, places};
 use crate::musculoskeletal::MotionPoints;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// [`joint_reaction`](super::joint_reaction) for a problem whose coordinates and speeds are all prescribed.
 ///
-/// The joint's load is then linear in tensions, controls and multipliers, so that it depends on the few muscles that cross the joint,
-/// and its derivatives are products of numbers that are computed once for every point of time.
+/// The joint load is then linear in tensions, controls and multipliers. It depends only on the few muscles that cross
+/// the joint, and its derivatives are products of numbers that are computed once for every time.
 pub fn joint_reaction_of_motion(
     name: &str,
     weight: f64,

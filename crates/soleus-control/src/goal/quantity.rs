@@ -1,4 +1,4 @@
-//! Numbers that a model has at one point of time, as functions of the variables of a problem.
+//! Quantities of a model at one time, as functions of the variables of a problem.
 
 use crate::problem::PointVariable;
 use soleus_dynamics::constraint::Station;
@@ -11,7 +11,7 @@ use soleus_dynamics::system::Actor;
 use soleus_dynamics::{BodyFrame, Loads, State, System, Workspace};
 use soleus_math::{Real, SpatialVec, Vec3};
 
-/// What of a frame.
+/// Quantity of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameMotion {
     /// Origin in ground, m.
@@ -36,7 +36,7 @@ pub enum FrameMotion {
     OwnAcceleration,
     /// Acceleration of the origin minus gravity, in ground.
     AccelerationWithoutGravity,
-    /// The axes of the frame in ground, one after another: nine numbers.
+    /// Axes of the frame in ground, one after another: nine numbers.
     Rotation,
 }
 
@@ -131,16 +131,16 @@ impl MuscleQuantity {
     }
 }
 
-/// A number or several that a model has at one point of time.
+/// One or more numbers of a model at one time.
 #[derive(Clone, Debug)]
 pub enum Quantity {
     /// A variable of the problem itself.
     Variable(PointVariable),
     /// Motion of a frame.
     Frame(BodyFrame, FrameMotion),
-    /// Place (0), velocity (1) or acceleration (2) of a point, in ground.
+    /// Position (0), velocity (1) or acceleration (2) of a point, in ground.
     Point(Station, usize),
-    /// Place (0), velocity (1) or acceleration (2) of the center of mass, in ground.
+    /// Position (0), velocity (1) or acceleration (2) of the center of mass, in ground.
     MassCenter(usize),
     /// ½ Σ Vᵀ I V, J.
     KineticEnergy,
@@ -150,23 +150,23 @@ pub enum Quantity {
     PathSpeed(usize),
     /// Tension of a path force, or the force or moment of an actuator, N or N·m.
     Actuation(usize),
-    /// Speed along which an actuator works.
+    /// Speed conjugate to the force of an actuator.
     ActuatorSpeed(usize),
     /// Power of an actuator, W.
     ActuatorPower(usize),
-    /// Something about a muscle.
+    /// A quantity of a muscle.
     Muscle(usize, MuscleQuantity),
     /// Metabolic power of these muscles, W.
     Metabolics(Box<MetabolicProbe>, Vec<usize>),
-    /// Sum of contact forces, each as it acts on a body (node), N, in ground.
+    /// Sum of contact forces on a body (node), N, in ground.
     Contact(Vec<(usize, usize)>),
     /// Moment and force of a joint: six numbers.
     Reaction(Reaction),
-    /// Generalized forces that remain of M u̇ + c − gravity − (some forces), at some mobilities.
+    /// Generalized forces M u̇ + c − gravity − (some forces) at some mobilities.
     GeneralizedForces {
-        /// Mobilities to report.
+        /// Mobilities.
         mobilities: Vec<usize>,
-        /// Forces that count as applied.
+        /// Forces that are subtracted.
         forces: Vec<usize>,
     },
 }
@@ -311,7 +311,7 @@ fn motion_variables(s: &System, mobilities: &[usize], levels: usize) -> Vec<Poin
 }
 
 impl Quantity {
-    /// How many numbers it is.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             Quantity::Frame(_, FrameMotion::Velocity | FrameMotion::Acceleration) | Quantity::Reaction(_) => {
@@ -324,7 +324,7 @@ impl Quantity {
         }
     }
 
-    /// Whether it is not a number at all.
+    /// Whether it has no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

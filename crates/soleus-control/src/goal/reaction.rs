@@ -1,4 +1,4 @@
-//! Functions of the sum of contact forces, differentiated by structure.
+//! Functions of the sum of contact forces, with structured derivatives.
 
 use crate::function::{PointFunction, Scratch, places};
 use crate::problem::{PointVariable, Term};

@@ -1,4 +1,4 @@
-//! What sensors read: goniometers, gyroscopes, accelerometers.
+//! Sensors: goniometers, gyroscopes, accelerometers.
 
 use super::model_function::{Make, ModelFunction};
 use super::planar_sensor::PlanarSensor;
@@ -12,22 +12,22 @@ use std::sync::Arc;
 /// A sensor with one channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sensor {
-    /// A state of the problem: a joint angle of a goniometer, a place seen by a camera, a speed.
+    /// A state of the problem: a joint angle of a goniometer, a position from a camera, a speed.
     State(usize),
     /// Angular velocity of a frame along one of its axes (0 x, 1 y, 2 z), rad/s.
     Gyroscope(BodyFrame, usize),
-    /// Acceleration of a frame's origin less gravity, along one of its axes, m/s²: at rest it reads 9.81 upwards.
+    /// Acceleration of a frame's origin minus gravity, along one of its axes, m/s²: at rest it is 9.81 upwards.
     Accelerometer(BodyFrame, usize),
 }
 
-/// What a sensor has read.
+/// Readings of a sensor.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// The sensor.
     pub sensor: Sensor,
-    /// m(t), of time in s.
+    /// Reading m(t), with time in s.
     pub reading: Function,
-    /// 1/σ(t), one over the standard deviation of the reading; zero where there is none.
+    /// 1/σ(t), inverse of the standard deviation of the reading; zero without a reading.
     pub per_deviation: Function,
 }
 
@@ -52,8 +52,8 @@ struct OfFrame {
     accelerometers: [Option<Reading>; 3],
 }
 
-/// weight · mean over time of 1/N Σ ((s − m)/σ)² over N channels: the first part of the cost of van den Bogert, Blana and
-/// Heinrich (2011), eq. 21. Sensors on one frame are one function.
+/// weight · mean over time of 1/N Σ ((s − m)/σ)² over N channels: the first part of the cost of van den Bogert, Blana
+/// and Heinrich (2011), eq. 21. Sensors on the same frame are one function.
 pub fn sensor_tracking(name: &str, weight: f64, system: &Arc<System>, channels: Vec<Channel>) -> Goal {
     let count = channels.len().max(1) as f64;
     let mut terms = Vec::new();

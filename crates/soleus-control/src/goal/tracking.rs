@@ -1,15 +1,15 @@
-//! Following given motions.
+//! Tracking of given motions.
 
 use crate::function::SmoothFunction;
 use crate::problem::{Goal, PointVariable, Term};
 use soleus_math::{Function, Real};
 
-/// A variable and the function of time that it should follow.
+/// A variable and the function of time that it tracks.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// What follows.
+    /// The variable.
     pub variable: PointVariable,
-    /// What is followed, of time in s.
+    /// The function of time, s.
     pub function: Function,
     /// Weight of the squared difference.
     pub weight: f64,

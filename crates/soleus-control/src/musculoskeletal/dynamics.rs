@@ -1,4 +1,4 @@
-//! The dynamics of a model, with the exact derivatives of its implicit form.
+//! Dynamics of a model with exact derivatives of the implicit form.
 
 use super::samples::each_share;
 use crate::function::{PointFunction, Scratch, places};
@@ -8,14 +8,14 @@ use soleus_dynamics::implicit::{
 use soleus_dynamics::{State, System, Workspace};
 use std::sync::Arc;
 
-/// A parameter: the same model at some of its values.
+/// A parameter, given by the model at several of its values.
 ///
-/// Two values are enough where the equations are linear in it; more make a polynomial through all of them.
+/// Two values suffice if the equations are linear in the parameter; more values define an interpolating polynomial.
 #[derive(Clone)]
 pub struct ParameterRange {
     /// Value in the base system.
     pub base: f64,
-    /// Other values, and the systems with them.
+    /// Other values, and the corresponding systems.
     pub others: Vec<(f64, Arc<System>)>,
 }
 
@@ -32,8 +32,8 @@ impl ParameterRange {
 ///
 ///   f = f₀ + Σᵢ (L_i0(pᵢ) f₀ + Σₖ L_ik(pᵢ) f_ik − f₀)
 ///
-/// which is exact, with two nodes, for masses, stiffnesses, optimal forces and all else that scales a force. Whoever
-/// makes the nodes sees to it that they are enough, and that parameters do not act on each other.
+/// which is exact, with two nodes, for masses, stiffnesses, optimal forces and other factors of a force. The caller
+/// must ensure that there are enough nodes and that parameters do not interact.
 pub struct SystemDynamics {
     /// The base, then the nodes of each parameter.
     systems: Vec<Arc<System>>,

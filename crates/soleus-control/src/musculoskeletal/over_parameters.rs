@@ -1,11 +1,11 @@
-//! Goals and constraints that change with parameters of the model.
+//! Goals and constraints that depend on model parameters.
 
 use super::samples::each_share;
 use crate::function::{PointFunction, Scratch, places};
 use crate::problem::{EndpointVariable, Goal, PathConstraint, PointVariable};
 use std::sync::Arc;
 
-/// What is asked of a motion.
+/// Goals and constraints of a motion.
 #[derive(Clone, Default)]
 pub struct Demands {
     /// Costs and endpoint constraints.
@@ -14,15 +14,15 @@ pub struct Demands {
     pub path_constraints: Vec<PathConstraint>,
 }
 
-/// Something at a value of a parameter.
+/// An object at a value of a parameter.
 pub struct Node<F> {
     /// The value.
     pub value: f64,
-    /// What there is at this value.
+    /// The object at this value.
     pub at: F,
 }
 
-/// The value of a parameter in a model file, and what there is at other values.
+/// The value of a parameter in the model file, and objects at other values.
 pub type Samples<F> = (f64, Vec<Node<F>>);
 
 /// Places (row, column) in a matrix.
@@ -177,7 +177,7 @@ impl Demands {
         all
     }
 
-    /// Values of all functions at a few arbitrary points: the same points for demands of the same kind.
+    /// Values of all functions at a few arbitrary points, which are the same for demands of the same kind.
     pub fn probe(&self) -> Vec<f64> {
         self.functions().iter().flat_map(|f| probe(&**f)).collect()
     }
@@ -194,11 +194,12 @@ fn probe(f: &dyn PointFunction) -> Vec<f64> {
     all
 }
 
-/// Makes goals and path constraints functions of the problem's parameters. `nodes` has for each parameter its value in `base`, and the
-/// demands at other values; functions that a parameter leaves as they are do not get it as a variable.
+/// Makes goals and path constraints depend on the parameters of the problem. `nodes` contains for each parameter its
+/// value in `base`, and the demands at other values; functions that do not depend on a parameter do not get it as a
+/// variable.
 ///
-/// The values must be enough for polynomials through them to be right, and parameters must not act on each other;
-/// [`Demands::probe`] lets the caller see to it.
+/// There must be enough values for the interpolating polynomials to be accurate, and parameters must not interact; the
+/// caller can check this with [`Demands::probe`].
 pub fn vary(base: &mut Demands, nodes: &[Samples<Demands>]) {
     let functions = base.functions();
     let others: Vec<Vec<_>> =

@@ -1,4 +1,4 @@
-//! The dynamics of a model whose motion is given.
+//! Dynamics of a model with prescribed motion.
 
 use crate::function::{PointFunction, Scratch, places};
 use soleus_dynamics::implicit::{GivenMotion, ImplicitSystem, MotionPoint};
@@ -6,11 +6,12 @@ use soleus_dynamics::{State, System, Workspace};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// f(t, x, ẋ, e, λ) of a model whose coordinates, speeds and accelerations are not variables: they are prescribed.
+/// f(t, x, ẋ, e, λ) of a model with prescribed coordinates, speeds and accelerations.
 ///
-/// Takes and gives the same as [`SystemDynamics`](super::SystemDynamics), but has derivatives by auxiliary states,
-/// their rates, controls and multipliers only. Everything that follows from the motion is computed once for every
-/// point of time and kept in the scratch memory, so that a solver only pays for muscles and a linear force balance.
+/// It has the same inputs and outputs as [`SystemDynamics`](super::SystemDynamics), but only derivatives with respect
+/// to auxiliary states, their rates, controls and multipliers. All quantities that depend only on the motion are
+/// computed once for every time and stored in the scratch memory, so the solver only evaluates muscles and a linear
+/// force balance.
 pub struct PrescribedDynamics {
     system: Arc<System>,
     equations: GivenMotion,
@@ -61,14 +62,14 @@ impl<P: Default> MotionPoints<P> {
 }
 
 impl PrescribedDynamics {
-    /// The dynamics of `system` for motions that are prescribed.
+    /// The dynamics of `system` for prescribed motions.
     pub fn new(system: Arc<System>) -> PrescribedDynamics {
         let equations = ImplicitSystem::new(&system).given_motion();
         PrescribedDynamics::with_equations(system, equations)
     }
 
-    /// The same where muscles about several wrap objects do not pull on joints that move them as a whole, as they do in OpenSim, so that
-    /// they do not depend on the way that a subject faces.
+    /// The same, but muscles over several wrap objects do not act on joints that move the whole muscle, as they do in
+    /// OpenSim, so that their forces do not depend on the direction in which the subject faces.
     pub fn with_balanced_paths(system: Arc<System>) -> PrescribedDynamics {
         let equations = ImplicitSystem::new(&system).given_motion().with_balanced_paths(&system);
         PrescribedDynamics::with_equations(system, equations)

@@ -1,4 +1,4 @@
-//! From a model to a problem: names, bounds, dynamics.
+//! Formulation of a problem for a model: names, bounds, dynamics.
 
 use super::constraints::kinematic_constraints;
 use super::dynamics::{ParameterRange, SystemDynamics};
@@ -10,12 +10,12 @@ use soleus_dynamics::system::Actor;
 use soleus_model::model::Model;
 use std::sync::Arc;
 
-/// A model, ready to be asked.
+/// A model for use in problems.
 #[derive(Clone)]
 pub struct ModelProblem {
     /// The model.
     pub model: Arc<Model>,
-    /// The same, compiled.
+    /// The compiled model.
     pub system: Arc<System>,
     /// Names of the states: coordinates, speeds, auxiliary states, in the order of the system.
     pub states: Vec<String>,
@@ -40,7 +40,7 @@ pub fn state_names(model: &Model, system: &System) -> Vec<String> {
 }
 
 impl ModelProblem {
-    /// Names everything.
+    /// Collects all names.
     pub fn new(model: Arc<Model>, system: Arc<System>) -> ModelProblem {
         let states = state_names(&model, &system);
         let mut controls = Vec::new();
@@ -59,8 +59,8 @@ impl ModelProblem {
         self.system.tree.num_mobilities
     }
 
-    /// The problem with the bounds that the model itself suggests: ranges of coordinates and controls,
-    /// `speed_bounds` for all speeds; auxiliary states are free.
+    /// The problem with bounds from the model: ranges of coordinates and controls, `speed_bounds` for all speeds;
+    /// auxiliary states are free.
     pub fn problem(&self, speed_bounds: Bounds, parameters: &[ParameterRange]) -> Problem {
         let n = self.num_coordinates();
         let s = &self.system;

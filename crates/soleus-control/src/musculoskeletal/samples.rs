@@ -1,6 +1,6 @@
-//! Functions known at some values of parameters, as functions of these parameters.
+//! Interpolation of functions between values of parameters.
 
-/// Lagrange's polynomials of some nodes at a value: themselves, slopes and second derivatives.
+/// Lagrange polynomials of some nodes at a value: values, first and second derivatives.
 ///
 ///   Lₖ(p) = Π_{j ≠ k} (p − xⱼ)/(xₖ − xⱼ)
 pub fn lagrange(nodes: &[f64], p: f64) -> Vec<[f64; 3]> {

@@ -1,4 +1,4 @@
-//! What is wrong with a problem, found before it is solved.
+//! Checks of a problem before it is solved.
 
 use super::{Bounds, EndpointVariable, Goal, Mode, PointVariable, Problem, Variable};
 
@@ -8,92 +8,92 @@ pub enum ProblemError {
     /// Bounds that allow no value.
     #[error("{what}: the lower bound {lower} is above the upper bound {upper}; no value is allowed")]
     ImpossibleBounds {
-        /// Which variable or constraint, and where.
+        /// Name and location of the variable or constraint.
         what: String,
         /// Lower bound.
         lower: f64,
         /// Upper bound.
         upper: f64,
     },
-    /// The final time cannot come after the initial one.
+    /// The final time cannot be after the initial time.
     #[error("the final time is at most {last} s, but the initial time is at least {first} s")]
     NoTime {
-        /// Least initial time, s.
+        /// Minimum initial time, s.
         first: f64,
-        /// Greatest final time, s.
+        /// Maximum final time, s.
         last: f64,
     },
-    /// A state that may begin or end only where it may not be in between.
+    /// Bounds of a state at an end that do not overlap with its bounds in between.
     #[error("{what} has bounds [{end_lower}, {end_upper}], outside the bounds [{lower}, {upper}] in between")]
     Disjoint {
-        /// Which state, and at which end.
+        /// Name of the state, and the end.
         what: String,
-        /// Bounds at the end.
+        /// Lower bound at the end.
         end_lower: f64,
-        /// Bounds at the end.
+        /// Upper bound at the end.
         end_upper: f64,
-        /// Bounds between the ends.
+        /// Lower bound between the ends.
         lower: f64,
-        /// Bounds between the ends.
+        /// Upper bound between the ends.
         upper: f64,
     },
-    /// A coordinate that must go farther than its speed allows.
+    /// A coordinate whose required change exceeds its speed bounds.
     #[error(
         "{name} must change by {distance:.4} in at most {duration:.4} s, but its speed stays within [{lower}, {upper}]"
     )]
     TooFast {
-        /// Which state.
+        /// Name of the state.
         name: String,
-        /// Least change from the initial to the final time.
+        /// Minimum change from the initial to the final time.
         distance: f64,
-        /// Longest duration, s.
+        /// Maximum duration, s.
         duration: f64,
-        /// Least speed.
+        /// Minimum speed.
         lower: f64,
-        /// Greatest speed.
+        /// Maximum speed.
         upper: f64,
     },
-    /// A function is given another number of variables or bounds than it asks for.
+    /// A function with a wrong number of variables or bounds.
     #[error("{what}: {expected} expected, {found} given")]
     Sizes {
-        /// Which.
+        /// Name.
         what: String,
-        /// As the function asks.
+        /// Number required by the function.
         expected: usize,
-        /// As the problem says.
+        /// Number in the problem.
         found: usize,
     },
-    /// A goal asks for a variable that the problem has not.
+    /// A goal depends on a variable that is not in the problem.
     #[error("{what} uses {variable}, which the problem does not have")]
     UnknownVariable {
-        /// Which function.
+        /// Name of the function.
         what: String,
-        /// What it asks for.
+        /// Name of the variable.
         variable: String,
     },
-    /// A link to a phase that there is not.
+    /// A link to a missing phase.
     #[error("link {link} leads to phase {phase}, which the problem does not have")]
     NoPhase {
-        /// Which link.
+        /// Name of the link.
         link: String,
-        /// Which phase, from 0.
+        /// Index of the phase, from 0.
         phase: usize,
     },
-    /// A prescribed motion in a problem whose duration is not known.
+    /// A prescribed motion in a problem with free times.
     #[error("states are prescribed, so the initial and the final time must be fixed")]
     PrescribedNeedsTimes,
-    /// Compressed collocation of a problem whose duration is not known.
+    /// Compressed collocation of a problem with free times.
     #[error("the compressed Hermite–Simpson scheme needs fixed times; fix them, or choose hermite-simpson")]
     CompressedNeedsTimes,
-    /// A mesh that does not rise from 0 to 1.
+    /// Mesh points that do not increase from 0 to 1.
     #[error("the mesh must increase from 0 to 1; point {point} is {value}")]
     Mesh {
-        /// Which point.
+        /// Index of the point.
         point: usize,
         /// Its value.
         value: f64,
     },
-    /// A way of enforcing kinematic constraints that the scheme does not allow.
+    /// A method for kinematic constraints that the scheme does not support.
     #[error(
         "Posa's method for kinematic constraints needs the Hermite–Simpson scheme; choose it, or Bordalba's method"
     )]
@@ -101,7 +101,7 @@ pub enum ProblemError {
 }
 
 impl Problem {
-    /// Everything that makes the problem impossible as stated.
+    /// Errors that make the problem infeasible as stated.
     pub fn errors(&self) -> Vec<ProblemError> {
         let mut errors = Vec::new();
         let mut bounds = |what: String, b: &Bounds| {
@@ -171,7 +171,7 @@ impl Problem {
         }
     }
 
-    /// What is possible, but hardly meant.
+    /// Warnings about possible but unlikely settings.
     pub fn warnings(&self) -> Vec<String> {
         let mut list: Vec<String> =
             self.unused().iter().map(|name| format!("nothing depends on `{name}`")).collect();
@@ -252,7 +252,7 @@ impl Problem {
         }
     }
 
-    /// Controls and parameters that neither the dynamics nor a goal nor a constraint depends on.
+    /// Controls and parameters on which neither the dynamics nor a goal or constraint depends.
     pub fn unused(&self) -> Vec<&str> {
         let all = self.point_variables();
         let mut used: Vec<PointVariable> =

@@ -5,21 +5,21 @@ use crate::function::{Differentiated, PointFunction, SmoothFunction};
 use soleus_math::Real;
 use std::sync::Arc;
 
-/// The dynamics of a problem, and what is known of their structure.
+/// Dynamics of a problem, and their structure.
 #[derive(Clone)]
 pub struct Dynamics {
-    /// f: one row per state, then one per multiplier (accelerations that the constraints forbid), of the
-    /// inputs t, x, ẋ, e, λ, p in this order.
+    /// f: one row per state, then one per multiplier (acceleration constraints), as a function of t, x, ẋ, e, λ, p in
+    /// this order.
     pub function: Arc<dyn PointFunction>,
-    /// For each state, the state that is its rate, if there is one (a coordinate and its speed). Its row of f
-    /// is then taken as satisfied.
+    /// For each state, the state that is its rate, if any (a coordinate and its speed). Its row of f is then assumed to
+    /// be satisfied.
     pub chain: Vec<Option<usize>>,
-    /// For each state, the control that is its rate, if there is one (an activation whose rate is chosen). The same holds for its row; bounds of
-    /// the rate are those of the control.
+    /// For each state, the control that is its rate, if any (an activation with its rate as control). Its row is
+    /// treated in the same way; bounds of the rate are those of the control.
     pub driven: Vec<Option<usize>>,
     /// Bounds of the rates.
     pub rate_bounds: Vec<Bounds>,
-    /// Constraints on positions and speeds, if there are multipliers.
+    /// Position and velocity constraints, if there are multipliers.
     pub constraints: Option<KinematicConstraints>,
 }
 
@@ -28,37 +28,37 @@ pub struct Dynamics {
 pub struct KinematicConstraints {
     /// Number n of coordinates: states 0..n are coordinates, n..2n speeds.
     pub num_coordinates: usize,
-    /// φ of (t, x).
+    /// φ as a function of (t, x).
     pub position: Arc<dyn PointFunction>,
-    /// φ̇ and speed constraints, one row per multiplier, of (t, x).
+    /// φ̇ and velocity constraints, one row per multiplier, as a function of (t, x).
     pub velocity: Arc<dyn PointFunction>,
-    /// Gᵀ γ, as a change of q̇, of (t, x, γ), one γ per multiplier.
+    /// Gᵀ γ, a change of q̇, as a function of (t, x, γ), one γ per multiplier.
     pub correction: Arc<dyn PointFunction>,
-    /// (∂F/∂(q, u))ᵀ μ with F = (φ, φ̇), of (t, x, μ), one μ per row of F.
+    /// (∂F/∂(q, u))ᵀ μ with F = (φ, φ̇), as a function of (t, x, μ), one μ per row of F.
     pub projection: Arc<dyn PointFunction>,
 }
 
-/// Everything at one point of time, in the scalar `T`.
+/// All variables at one time, in the scalar `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Point<'a, T> {
-    /// s.
+    /// Time, s.
     pub time: T,
-    /// x.
+    /// States x.
     pub states: &'a [T],
-    /// ẋ.
+    /// Rates ẋ.
     pub rates: &'a [T],
-    /// e.
+    /// Controls e.
     pub controls: &'a [T],
-    /// p.
+    /// Parameters p.
     pub parameters: &'a [T],
 }
 
-/// Dynamics written by hand: anything from a pendulum to a rocket. Derivatives come by themselves.
+/// User-defined dynamics, such as a pendulum or a rocket. Derivatives are automatic.
 pub trait CustomDynamics: Send + Sync + 'static {
     /// Number of states, controls and parameters.
     fn sizes(&self) -> (usize, usize, usize);
 
-    /// Writes the residual of each state's equation, say r = ẋ − rate(x, e).
+    /// Computes the residual of each state's equation, for example r = ẋ − rate(x, e).
     fn residual<T: Real>(&self, point: Point<'_, T>, r: &mut [T]);
 }
 
@@ -88,7 +88,7 @@ impl<R: CustomDynamics> SmoothFunction for CustomFunction<R> {
 }
 
 impl Dynamics {
-    /// Dynamics written by hand.
+    /// From user-defined dynamics.
     pub fn of(dynamics: impl CustomDynamics) -> Dynamics {
         let states = dynamics.sizes().0;
         Dynamics {

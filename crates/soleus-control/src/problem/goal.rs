@@ -4,10 +4,10 @@ use super::{Bounds, PointVariable};
 use crate::function::{Differentiated, Jetted, PointFunction, SmoothFunction};
 use std::sync::Arc;
 
-/// A function of variables at one point. An integrand is the sum of its outputs.
+/// A function of variables at one time. An integrand is the sum of its outputs.
 #[derive(Clone)]
 pub struct Term {
-    /// What the function is given, in its order.
+    /// Arguments of the function, in order.
     pub inputs: Vec<PointVariable>,
     /// The function.
     pub function: Arc<dyn PointFunction>,
@@ -19,7 +19,7 @@ impl Term {
         Term { inputs, function: Arc::new(Differentiated::new(function)) }
     }
 
-    /// The same with derivatives by jets: for functions that run through a whole model.
+    /// The same with derivatives by jets: for functions that evaluate a whole model.
     pub fn of_model(inputs: Vec<PointVariable>, function: impl SmoothFunction) -> Term {
         Term { inputs, function: Arc::new(Jetted::new(function)) }
     }
@@ -39,7 +39,7 @@ pub enum EndpointVariable {
 /// A function of both ends and of integrals.
 #[derive(Clone)]
 pub struct EndpointFunction {
-    /// What the function is given, in its order.
+    /// Arguments of the function, in order.
     pub inputs: Vec<EndpointVariable>,
     /// The function.
     pub function: Arc<dyn PointFunction>,
@@ -51,13 +51,13 @@ impl EndpointFunction {
         EndpointFunction { inputs, function: Arc::new(Differentiated::new(function)) }
     }
 
-    /// The same with derivatives by jets: for functions that run through a whole model.
+    /// The same with derivatives by jets: for functions that evaluate a whole model.
     pub fn of_model(inputs: Vec<EndpointVariable>, function: impl SmoothFunction) -> EndpointFunction {
         EndpointFunction { inputs, function: Arc::new(Jetted::new(function)) }
     }
 }
 
-/// Whether a goal is minimized or held within bounds.
+/// Whether a goal is minimized or kept within bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mode {
     /// The weighted sum of the values is minimized.
@@ -65,9 +65,9 @@ pub enum Mode {
         /// The weight.
         weight: f64,
     },
-    /// Each value stays within its bounds.
+    /// Each value is kept within its bounds.
     Constraint {
-        /// One per value.
+        /// Bounds, one per value.
         bounds: Vec<Bounds>,
     },
 }
@@ -75,15 +75,15 @@ pub enum Mode {
 /// A cost or an endpoint constraint: a function of both ends and of integrals over the motion.
 #[derive(Clone)]
 pub struct Goal {
-    /// Its name, for reports.
+    /// Name, for reports.
     pub name: String,
     /// Cost or constraint.
     pub mode: Mode,
     /// Integrals over time; each integrand is the sum of its terms.
     pub integrals: Vec<Vec<Term>>,
-    /// The integrals are divided by the duration.
+    /// Whether the integrals are divided by the duration.
     pub is_mean: bool,
-    /// What becomes of ends and integrals; without it the sum of the integrals counts.
+    /// Function of ends and integrals; default: the sum of the integrals.
     pub endpoint: Option<EndpointFunction>,
 }
 
@@ -115,7 +115,7 @@ impl Goal {
         }
     }
 
-    /// A function of the ends within bounds, one per output.
+    /// Bounds for a function of the ends, one per output.
     pub fn endpoint_constraint(
         name: impl Into<String>,
         bounds: Vec<Bounds>,
@@ -134,10 +134,10 @@ impl Goal {
 /// A constraint g_L ≤ g ≤ g_U along the motion.
 #[derive(Clone)]
 pub struct PathConstraint {
-    /// Its name, for reports.
+    /// Name, for reports.
     pub name: String,
     /// g.
     pub term: Term,
-    /// One per output of g.
+    /// Bounds, one per output of g.
     pub bounds: Vec<Bounds>,
 }

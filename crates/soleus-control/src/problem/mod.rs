@@ -1,4 +1,4 @@
-//! What is asked: variables with bounds, dynamics, goals and constraints.
+//! Definition of problems: variables with bounds, dynamics, goals and constraints.
 
 mod diagnosis;
 mod dynamics;
@@ -17,7 +17,7 @@ pub use variable::{Bounds, PointVariable, Variable};
 
 use std::sync::Arc;
 
-/// An optimal control problem of one phase.
+/// An optimal control problem with one phase.
 #[derive(Clone)]
 pub struct Problem {
     /// States x.
@@ -26,26 +26,26 @@ pub struct Problem {
     pub controls: Vec<Variable>,
     /// Multipliers λ of the kinematic constraints.
     pub multipliers: Vec<Variable>,
-    /// Parameters p; only `bounds` of them counts.
+    /// Parameters p; only their `bounds` are used.
     pub parameters: Vec<Variable>,
-    /// t₀, s.
+    /// Initial time t₀, s.
     pub initial_time: Bounds,
-    /// t_f, s.
+    /// Final time t_f, s.
     pub final_time: Bounds,
-    /// f and what is known of it.
+    /// Dynamics f.
     pub dynamics: Dynamics,
     /// Costs and endpoint constraints.
     pub goals: Vec<Goal>,
     /// Constraints at every mesh point.
     pub path_constraints: Vec<PathConstraint>,
-    /// States whose motion is given; times must be fixed then.
+    /// Prescribed states; times must be fixed.
     pub prescribed: Vec<PrescribedState>,
 }
 
-/// A state that follows a given motion.
+/// A state with prescribed motion.
 #[derive(Clone)]
 pub struct PrescribedState {
-    /// Which state.
+    /// Index of the state.
     pub state: usize,
     /// Its value and rate at a time.
     pub motion: Arc<dyn Fn(f64) -> [f64; 2] + Send + Sync>,
@@ -71,7 +71,7 @@ impl Problem {
         }
     }
 
-    /// All variables of one point in the order of the inputs of the dynamics: t, x, ẋ, e, λ, p.
+    /// All variables at one time, in the order of the inputs of the dynamics: t, x, ẋ, e, λ, p.
     pub fn point_variables(&self) -> Vec<PointVariable> {
         let mut all = vec![PointVariable::Time];
         all.extend((0..self.states.len()).map(PointVariable::State));

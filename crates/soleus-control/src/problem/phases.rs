@@ -1,45 +1,45 @@
-//! Problems of several phases: one motion after the other, with other dynamics, goals or bounds.
+//! Problems with several phases in sequence, with different dynamics, goals or bounds.
 
 use super::{Bounds, PointVariable, Problem, ProblemError};
 use crate::function::{Differentiated, PointFunction, SmoothFunction};
 use soleus_math::Real;
 use std::sync::Arc;
 
-/// Phases in their order, and what holds between them. The cost is the sum of all.
+/// Phases in order, and the links between them. The cost is the sum over all phases.
 #[derive(Clone)]
 pub struct Phases {
     /// The phases, each with its own times.
     pub phases: Vec<Problem>,
-    /// What holds between the end of one and the beginning of the next.
+    /// Links between the end of each phase and the start of the next.
     pub links: Vec<Link>,
 }
 
-/// A variable on one side of the change from a phase to the next.
+/// A variable on one side of a phase transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkVariable {
-    /// At the end of the phase before.
+    /// At the end of the phase before the transition.
     Last(PointVariable),
-    /// At the beginning of the phase after.
+    /// At the start of the phase after the transition.
     Initial(PointVariable),
 }
 
-/// A function of both sides of the change that stays within bounds: continuity, an impact, a stage that is dropped.
+/// A constraint between both sides of a transition: continuity, an impact, a stage separation.
 #[derive(Clone)]
 pub struct Link {
-    /// Its name, for reports.
+    /// Name, for reports.
     pub name: String,
-    /// The phase before; the next comes after.
+    /// Index of the phase before the transition.
     pub after: usize,
-    /// What the function is given, in its order.
+    /// Arguments of the function, in order.
     pub inputs: Vec<LinkVariable>,
     /// The function.
     pub function: Arc<dyn PointFunction>,
-    /// One per output.
+    /// Bounds, one per output.
     pub bounds: Vec<Bounds>,
 }
 
 impl Link {
-    /// A function of the variables `inputs`, zero at the change; derivatives by dual numbers.
+    /// A function of the variables `inputs` that is zero at the transition; derivatives by dual numbers.
     pub fn zero(
         name: impl Into<String>,
         after: usize,
@@ -50,13 +50,14 @@ impl Link {
         Link { name: name.into(), after, inputs, function: Arc::new(Differentiated::new(function)), bounds }
     }
 
-    /// The next phase begins when and where this one ends: time and the given states, by their places in both.
+    /// Continuity: time and the given states at the start of the next phase equal those at the end of this one; states
+    /// are given by their indices in both.
     pub fn continuous(after: usize, states: &[(usize, usize)]) -> Link {
         let pair = |&(a, b): &(usize, usize)| (PointVariable::State(a), PointVariable::State(b), 1.0);
         Link::proportional(after, &states.iter().map(pair).collect::<Vec<_>>())
     }
 
-    /// The next phase begins when this one ends, with variables that are multiples of those at its end: (a, b, f) for b = f a.
+    /// Continuity of time, with variables that are multiples of those at the end: (a, b, f) for b = f a.
     pub fn proportional(after: usize, pairs: &[(PointVariable, PointVariable, f64)]) -> Link {
         let time = (PointVariable::Time, PointVariable::Time, 1.0);
         let all = || std::iter::once(&time).chain(pairs);
@@ -93,7 +94,7 @@ impl SmoothFunction for Multiples {
 }
 
 impl Phases {
-    /// Everything that makes the problem impossible as stated.
+    /// Errors that make the problem infeasible as stated.
     pub fn errors(&self) -> Vec<ProblemError> {
         let mut errors: Vec<ProblemError> = self.phases.iter().flat_map(Problem::errors).collect();
         if self.phases.is_empty() {

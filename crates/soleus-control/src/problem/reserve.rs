@@ -1,16 +1,16 @@
-//! Forces from nowhere that help a problem to be solved.
+//! Temporary residual forces that help to solve a problem.
 
 use super::{Bounds, Dynamics, Goal, PointVariable, Problem, Variable};
 use crate::function::{PointFunction, Scratch};
 use crate::goal::sum_of_squares;
 use std::sync::Arc;
 
-/// A control that acts on one equation of the dynamics from nowhere.
+/// A control that acts directly on one equation of the dynamics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reserve {
-    /// The state whose equation it acts on.
+    /// Index of the state of the equation.
     pub state: usize,
-    /// What a control of 1 adds to the equation, in its units.
+    /// Contribution of a control of 1 to the equation, in its units.
     pub strength: f64,
 }
 
@@ -90,10 +90,10 @@ impl PointFunction for Helped {
 }
 
 impl Problem {
-    /// Adds reserves as the last controls, named `reserve/STATE`, at a cost of weight · mean of Σ e².
+    /// Adds reserves as the last controls, named `reserve/STATE`, with a cost of weight · mean of Σ e².
     ///
-    /// With weak muscles, no contact or a poor start the equations then still have a solution, and what the solver has
-    /// to find is a cheap one. Solved for rising weights, the reserves fade away.
+    /// With weak muscles, no contact or a poor initial guess the equations then still have a solution, and the solver
+    /// only has to reduce its cost. In a series of problems with increasing weight the reserves are gradually removed.
     pub fn add_reserves(&mut self, reserves: &[Reserve], weight: f64) {
         let first = 1 + 2 * self.states.len() + self.controls.len();
         let function = Helped::new(self.dynamics.function.clone(), reserves.to_vec(), first);

@@ -1,4 +1,4 @@
-//! Second derivatives without those of the dynamics.
+//! Gauss–Newton approximation of the second derivatives of the dynamics.
 
 use super::{Dynamics, Problem};
 use crate::function::{PointFunction, Scratch};
@@ -33,12 +33,12 @@ impl PointFunction for Straight {
 }
 
 impl Problem {
-    /// Leaves the curvature of the dynamics out of the second derivatives, as Gauss and Newton did: of the Hessian of the
-    /// Lagrangian, ∇²J + Σ λ ∇²f, only ∇²J is left.
+    /// Leaves the curvature of the dynamics out of the second derivatives (Gauss–Newton): of the Hessian of the
+    /// Lagrangian, ∇²J + Σ λ ∇²f, only ∇²J is kept.
     ///
-    /// Solutions stay what they are. Where the goals are squares of nearly straight functions, ∇²J has no negative curvature, so
-    /// nothing has to be added to it and steps stay long: from a far start few of them lead near the solution. There they
-    /// cease to converge fast, and the problem with all its derivatives should take over.
+    /// Solutions do not change. If the goals are squares of nearly linear functions, ∇²J has no negative curvature, so
+    /// no regularization is needed and steps stay long: a few steps lead from a poor initial guess to the vicinity of
+    /// the solution. There convergence becomes slow, and the problem with full derivatives should be used.
     pub fn straighten_dynamics(&mut self) {
         let function = Arc::new(Straight(self.dynamics.function.clone()));
         self.dynamics = Dynamics { function, ..self.dynamics.clone() };

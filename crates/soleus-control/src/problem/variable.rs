@@ -1,11 +1,11 @@
 //! Variables and their bounds.
 
-/// An interval; ±∞ where there is no bound.
+/// An interval; ±∞ for no bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Least value.
+    /// Lower bound.
     pub lower: f64,
-    /// Greatest value.
+    /// Upper bound.
     pub upper: f64,
 }
 
@@ -28,12 +28,12 @@ impl Bounds {
         self.lower == self.upper
     }
 
-    /// Whether some value is allowed.
+    /// Whether any value is allowed.
     pub fn is_possible(&self) -> bool {
         self.lower <= self.upper
     }
 
-    /// The middle; the finite end if the other is not; 0 without bounds.
+    /// The middle; the finite bound if the other is infinite; 0 without bounds.
     pub fn middle(&self) -> f64 {
         match (self.lower.is_finite(), self.upper.is_finite()) {
             (true, true) => 0.5 * (self.lower + self.upper),
@@ -58,7 +58,7 @@ impl Bounds {
 /// One variable over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name; that of a state of a model is its path, `/jointset/knee_r/knee_angle_r/value`.
+    /// Name; for a state of a model its path, `/jointset/knee_r/knee_angle_r/value`.
     pub name: String,
     /// Bounds between the ends.
     pub bounds: Bounds,
@@ -74,8 +74,8 @@ impl Variable {
         Variable { name: name.into(), bounds, initial: bounds, last: bounds }
     }
 
-    /// A guess at the fraction τ of the duration: the line between the values that the bounds fix at the ends; the
-    /// one value if they fix one; else the middle of the bounds.
+    /// Initial guess at the fraction τ of the duration: linear between the values fixed by the bounds at the ends;
+    /// constant if only one is fixed; otherwise the middle of the bounds.
     pub fn guess(&self, tau: f64) -> f64 {
         let fixed = |b: Bounds| b.is_fixed().then_some(b.lower);
         self.bounds.clamp(match (fixed(self.initial), fixed(self.last)) {
@@ -85,23 +85,23 @@ impl Variable {
         })
     }
 
-    /// The same with other bounds at the initial time.
+    /// The same with different bounds at the initial time.
     pub fn starting(self, initial: Bounds) -> Variable {
         Variable { initial, ..self }
     }
 
-    /// The same with other bounds at the final time.
+    /// The same with different bounds at the final time.
     pub fn ending(self, last: Bounds) -> Variable {
         Variable { last, ..self }
     }
 }
 
-/// A variable at one point of time, which functions may depend on.
+/// A variable at one time on which functions may depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PointVariable {
     /// t.
     Time,
-    /// (t − t₀)/(t_f − t₀), from 0 to 1, whatever the duration.
+    /// (t − t₀)/(t_f − t₀), from 0 to 1, independent of the duration.
     Phase,
     /// State i.
     State(usize),

@@ -1,4 +1,4 @@
-//! Rates that fit a guess.
+//! Rates consistent with an initial guess.
 
 use crate::problem::Problem;
 use crate::transcription::Scheme;

@@ -1,4 +1,4 @@
-//! What comes out, and where to start.
+//! Solutions and initial guesses.
 
 mod guess;
 mod trajectory;

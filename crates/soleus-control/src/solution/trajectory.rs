@@ -1,4 +1,4 @@
-//! A motion with everything that belongs to it.
+//! A motion with states, controls, multipliers and parameters.
 
 use crate::problem::{Problem, Variable};
 use crate::transcription::layout::{Layout, PointUnknowns};
@@ -8,7 +8,7 @@ use crate::transcription::layout::{Layout, PointUnknowns};
 pub struct Columns {
     /// Names.
     pub names: Vec<String>,
-    /// Values, point by point.
+    /// Values, one row per time.
     pub rows: Vec<Vec<f64>>,
 }
 
@@ -27,15 +27,15 @@ impl Columns {
 /// States, rates, controls, multipliers and parameters of a motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectory {
-    /// s, rising.
+    /// Times, s, increasing.
     pub times: Vec<f64>,
-    /// x.
+    /// States x.
     pub states: Columns,
-    /// ẋ, under the names of the states.
+    /// Rates ẋ, with the names of the states.
     pub rates: Columns,
-    /// e.
+    /// Controls e.
     pub controls: Columns,
-    /// λ.
+    /// Multipliers λ.
     pub multipliers: Columns,
     /// Names and values of parameters.
     pub parameters: Vec<(String, f64)>,

@@ -1,7 +1,7 @@
-//! A nonlinear program put together from functions of few variables and from linear equations.
+//! Assembly of a nonlinear program from functions of few variables and linear equations.
 //!
-//! Every constraint is a sum of values of functions, and of terms a v or (t_f − t₀) a v of single variables v.
-//! So is the objective. What is fixed is not a variable of the program. Each phase of a problem has its own times.
+//! Every constraint is a sum of values of functions, and of terms a v or (t_f − t₀) a v of single variables v. The same
+//! holds for the objective. Fixed values are not variables of the program. Each phase of a problem has its own times.
 
 use super::evaluation::Assembly;
 use super::layout::Input;

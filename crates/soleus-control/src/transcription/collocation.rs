@@ -25,7 +25,7 @@ pub(super) struct Phase {
 }
 
 impl Collocation {
-    /// Transcribes a problem; the start is each variable's [guess](crate::Variable::guess).
+    /// Transcribes a problem; the initial guess is each variable's [guess](crate::Variable::guess).
     pub fn new(problem: Problem, settings: &Settings) -> Result<Collocation, Vec<ProblemError>> {
         Collocation::of_phases(
             Phases { phases: vec![problem], links: Vec::new() },
@@ -33,7 +33,7 @@ impl Collocation {
         )
     }
 
-    /// Transcribes a problem of several phases, each with its own mesh and scheme.
+    /// Transcribes a problem with several phases, each with its own mesh and scheme.
     pub fn of_phases(all: Phases, settings: &[Settings]) -> Result<Collocation, Vec<ProblemError>> {
         let mut errors = all.errors();
         if settings.len() != all.phases.len() {
@@ -119,18 +119,18 @@ impl Collocation {
         self.assembly.set_start(&full);
     }
 
-    /// The problem; of several phases the first.
+    /// The problem; with several phases, the first.
     pub fn problem(&self) -> &Problem {
         &self.phases[0].problem
     }
 
-    /// The motion that the variables of the program stand for; of several phases the first.
+    /// The motion for given variables of the program; with several phases, the first.
     pub fn trajectory(&mut self, x: &[f64]) -> Trajectory {
         let full = self.assembly.unknowns(x);
         Trajectory::collect(&self.phases[0].problem, &self.phases[0].layout, full)
     }
 
-    /// What reads the motion out of variables while the program is being solved; of several phases the first.
+    /// Reader of the motion from variables during a solve; with several phases, of the first.
     pub fn states_reader(&self) -> StatesReader {
         let Phase { problem, layout, .. } = &self.phases[0];
         let (variables, sums, full) = self.assembly.spreading();
@@ -145,7 +145,7 @@ impl Collocation {
         self.phases.iter().map(|p| Trajectory::collect(&p.problem, &p.layout, full)).collect()
     }
 
-    /// The cost of each goal, weights included; after those of a phase, what the transcription itself adds.
+    /// Cost of each goal, including weights; after the goals of a phase, costs added by the transcription.
     pub fn objective_by_goal(&mut self, x: &[f64]) -> Vec<(String, f64)> {
         let values = self.assembly.goals(x).to_vec();
         let of_phase = |p: &Phase| {
@@ -155,23 +155,23 @@ impl Collocation {
         self.phases.iter().flat_map(of_phase).zip(values).collect()
     }
 
-    /// How many threads evaluate the points of the mesh; results do not depend on it.
+    /// Sets the number of threads that evaluate mesh points; results do not depend on it.
     pub fn set_threads(&mut self, threads: usize) {
         self.assembly.set_threads(threads);
     }
 
-    /// Constraints violated by more than `tolerance`, worst first.
+    /// Constraints violated by more than `tolerance`, largest violation first.
     pub fn violations(&mut self, x: &[f64], tolerance: f64) -> Vec<Violation> {
         self.assembly.violations(x, tolerance, false)
     }
 
-    /// Warnings about equations that cannot all be independent: too many for the variables they contain.
+    /// Warnings about dependent equations: more equations than the variables they contain.
     pub fn dependent(&self) -> Vec<String> {
         let rows = self.assembly.unmatched_equations();
         rows.iter().map(|name| format!("{name} depends on other equations, or contradicts them")).collect()
     }
 
-    /// The bounds whose multipliers are largest, three at most: what keeps a motion from being better, or possible.
+    /// At most three bounds with the largest multipliers, which limit the motion most.
     pub fn pressed_bounds(&mut self, x: &[f64], lower: &[f64], upper: &[f64]) -> Vec<String> {
         let pairs = lower.iter().zip(upper).enumerate();
         let mut list: Vec<(f64, usize, bool)> = pairs.map(|(i, (&l, &u))| (l.max(u), i, l > u)).collect();
@@ -192,20 +192,20 @@ impl Collocation {
         names
     }
 
-    /// Constraints that nothing can change, because all they depend on is fixed, and that do not hold.
+    /// Violated constraints that cannot change because all their variables are fixed.
     pub fn impossible(&mut self, tolerance: f64) -> Vec<Violation> {
         let mut x = vec![0.0; self.num_variables()];
         self.compute_start(&mut x);
         self.assembly.violations(&x, tolerance, true)
     }
 
-    /// Starts from a given motion, by name and time; what it does not have stays as it was. Of several phases the
-    /// first.
+    /// Uses a motion as initial guess, matched by name and time; variables without data keep their values. With several
+    /// phases, for the first.
     pub fn set_guess(&mut self, guess: &Trajectory) {
         self.set_guess_of(0, guess);
     }
 
-    /// The same for a phase; a phase that there is not changes nothing.
+    /// The same for a phase; no effect if there is no such phase.
     pub fn set_guess_of(&mut self, phase: usize, guess: &Trajectory) {
         let Some(p) = self.phases.get(phase) else { return };
         let mut full = self.assembly.start();

@@ -1,7 +1,7 @@
-//! Values and derivatives of an assembled program, on one thread or several.
+//! Values and derivatives of an assembled program, on one or more threads.
 //!
-//! Every block is evaluated for itself into a place of its own; sums are then formed in the order of the blocks by
-//! one thread. So the bits of a result do not depend on the number of threads.
+//! Every block is evaluated separately into its own memory; sums are then computed in the order of the blocks by one
+//! thread. Results are therefore bitwise independent of the number of threads.
 
 use super::assembly::{Block, BlockPlaces, NONE, Program, Row, Scatter, Target};
 use super::layout::Input;
@@ -9,17 +9,17 @@ use super::matching::unmatched_rows;
 use crate::function::Scratch;
 use soleus_optimization::{NonlinearProgram, SparsityPattern, Stages};
 
-/// Unknowns that are sums of others, each with a factor.
+/// Unknowns that are weighted sums of others.
 pub type Sums = Vec<(usize, Vec<(usize, f64)>)>;
 
-/// A constraint that does not hold.
+/// A violated constraint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// Which.
+    /// Name.
     pub name: String,
-    /// When, s; none for what belongs to no time.
+    /// Time, s; `None` for constraints without a time.
     pub time: Option<f64>,
-    /// How far outside its bounds.
+    /// Distance from its bounds.
     pub amount: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What a scheme says between its points.
+//! Interpolation between the points of a scheme.
 
 use super::legendre::{lagrange, lagrange_slope};
 use super::scheme::Scheme;

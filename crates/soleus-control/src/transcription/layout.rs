@@ -1,4 +1,4 @@
-//! Which unknown of the program is which variable of the problem.
+//! Correspondence between unknowns of the program and variables of the problem.
 
 use crate::problem::{PointVariable, Problem, Variable};
 

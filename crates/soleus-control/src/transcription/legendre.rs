@@ -14,7 +14,7 @@ fn legendre(n: usize, x: f64) -> (f64, f64) {
     (p1, n * (x * p1 - p0) / (x * x - 1.0))
 }
 
-/// The n zeros of P_n, mapped to (0, 1), rising.
+/// The n zeros of P_n, mapped to (0, 1), increasing.
 pub fn gauss_points(n: usize) -> Vec<f64> {
     zeros(n, |x| legendre(n, x))
 }
@@ -57,7 +57,7 @@ pub fn lagrange(nodes: &[f64], k: usize, x: f64) -> f64 {
     others(nodes, k).map(|c| (x - c) / (nodes[k] - c)).product()
 }
 
-/// Its slope.
+/// Its derivative.
 pub fn lagrange_slope(nodes: &[f64], k: usize, x: f64) -> f64 {
     let n = nodes.len();
     (0..n)
@@ -69,7 +69,7 @@ pub fn lagrange_slope(nodes: &[f64], k: usize, x: f64) -> f64 {
         .sum()
 }
 
-/// ∫₀¹ of it, by a Gauss rule that is exact for it.
+/// Its integral over [0, 1], by an exact Gauss rule.
 pub fn lagrange_integral(nodes: &[f64], k: usize) -> f64 {
     let points = gauss_points(nodes.len());
     let n = points.len();

@@ -1,4 +1,4 @@
-//! Equations without a variable of their own.
+//! Finds equations that no variable can be assigned to.
 
 use soleus_optimization::SparsityPattern;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! From a problem to a nonlinear program: collocation.
+//! Collocation: transcription of a problem to a nonlinear program.
 
 mod assembly;
 mod collocation;

@@ -1,4 +1,4 @@
-//! A program in the making: unknowns, equations and costs of every point and interval.
+//! Construction of a program: unknowns, equations and costs of every point and interval.
 
 use super::assembly::{Builder, Output, Target};
 use super::layout::{Input, Layout, PointUnknowns};

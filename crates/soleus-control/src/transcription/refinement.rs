@@ -1,4 +1,4 @@
-//! How far a solution is from one of the differential equations, interval by interval, and a mesh that is better.
+//! Discretization error of a solution in each interval, and mesh refinement.
 
 use super::collocation::{Collocation, Phase};
 use super::legendre::{gauss_points, lagrange_integral};
@@ -12,17 +12,17 @@ const MOST_PARTS: usize = 5;
 /// Newton steps for the rates. Multibody equations are linear in them and need one.
 const MOST_STEPS: usize = 20;
 
-/// The error of a solution.
+/// Discretization error of a solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshError {
-    /// By interval: the largest of all states, relative to their sizes.
+    /// Maximum error of all states in each interval, relative to their size.
     pub of_interval: Vec<f64>,
-    /// Which state it is worst for, and when.
+    /// State and time with the largest error.
     pub worst: String,
 }
 
 impl MeshError {
-    /// The largest of all intervals.
+    /// Maximum over all intervals.
     pub fn largest(&self) -> f64 {
         largest(self.of_interval.iter().copied())
     }
@@ -34,7 +34,7 @@ impl MeshError {
     "the mesh error could not be computed: at {time:.4} s the dynamics cannot be evaluated at the interpolated states"
 )]
 pub struct NoRates {
-    /// s.
+    /// Time, s.
     pub time: f64,
 }
 
@@ -53,9 +53,9 @@ impl Collocation {
     ///
     ///   η = ∫ |x̃′ − ẋ(x̃, ẽ)| dt,   relative to 1 + max |x|
     ///
-    /// where x̃ and ẽ are the scheme's own polynomials, and ẋ(x̃, ẽ) solves f = 0.
+    /// where x̃ and ẽ are the polynomials of the scheme, and ẋ(x̃, ẽ) solves f = 0.
     ///
-    /// Of several phases the first.
+    /// With several phases, of the first.
     pub fn mesh_error(&mut self, x: &[f64]) -> Result<MeshError, NoRates> {
         let full = self.assembly.unknowns(x);
         self.phases[0].mesh_error(full)
@@ -226,10 +226,10 @@ impl Rates {
     }
 }
 
-/// A mesh on which errors that fall as h^`exponent` are expected to be below `tolerance`.
+/// A mesh on which errors proportional to h^`exponent` are expected to be below `tolerance`.
 ///
-/// An interval with error ε is cut into ⌈(2 ε/tolerance)^(1/exponent)⌉ equal parts, five at most, those with the largest errors first
-/// while the mesh has no more than `max_intervals`.
+/// An interval with error ε is divided into ⌈(2 ε/tolerance)^(1/exponent)⌉ equal parts, at most five, starting with the
+/// largest errors until the mesh has `max_intervals`.
 pub fn refined_mesh(
     mesh: &[f64],
     errors: &[f64],

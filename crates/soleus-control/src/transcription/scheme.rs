@@ -2,16 +2,16 @@
 
 use super::legendre::{gauss_points, lagrange, lagrange_integral, lagrange_slope, radau_points};
 
-/// How the differential equations hold between mesh points.
+/// Discretization of the differential equations between mesh points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
-    /// Order 2; the mesh points alone.
+    /// Order 2; mesh points only.
     Trapezoidal,
-    /// Order 4, midpoints as variables (Betts 2010, separated form).
+    /// Order 4, with midpoints as variables (Betts 2010, separated form).
     #[default]
     HermiteSimpson,
-    /// The same with states at midpoints put in place of their equations (Betts 2010, compressed form): fewer variables
-    /// and denser matrices. States at midpoints have no bounds, and both times must be fixed.
+    /// The same with states at midpoints eliminated (Betts 2010, compressed form): fewer variables and denser matrices.
+    /// States at midpoints have no bounds, and both times must be fixed.
     HermiteSimpsonCompressed,
     /// Implicit midpoint rule, order 2.
     Midpoint,
@@ -19,7 +19,7 @@ pub enum Scheme {
     BackwardEuler,
     /// Legendre–Gauss with the given number of points per interval, 1 to 9; order twice that.
     LegendreGauss(usize),
-    /// Legendre–Gauss–Radau, the end of each interval among its points; order twice their number less one.
+    /// Legendre–Gauss–Radau, including the end of each interval; order twice the number of points minus one.
     LegendreGaussRadau(usize),
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Stencil {
 }
 
 impl Scheme {
-    /// Most points per interval that are offered; beyond, equidistant meshes of lower order win.
+    /// Maximum number of points per interval; beyond it, finer meshes of lower order are better.
     pub const MAX_POINTS: usize = 9;
 
     /// From Moco's name: `hermite-simpson`, `legendre-gauss-radau-3`, …
@@ -74,7 +74,7 @@ impl Scheme {
         }
     }
 
-    /// Order p: the error falls as h^p.
+    /// Order p: the error is proportional to h^p.
     pub fn order(&self) -> usize {
         match *self {
             Scheme::BackwardEuler => 1,

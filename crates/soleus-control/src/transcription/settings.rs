@@ -1,37 +1,38 @@
-//! How a problem is transcribed.
+//! Settings of the transcription.
 
 use super::Scheme;
 use crate::problem::Bounds;
 
-/// How kinematic constraints hold along the motion.
+/// How kinematic constraints are enforced along the motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ConstraintMethod {
-    /// Corrections Gᵀ γ of the speeds at midpoints (Posa et al. 2016); Hermite–Simpson only.
+    /// Velocity corrections Gᵀ γ at midpoints (Posa et al. 2016); Hermite–Simpson only.
     #[default]
     Posa2016,
     /// States projected onto the constraints at the end of every interval (Bordalba et al. 2023).
     Bordalba2023,
 }
 
-/// Choices of the transcription. Defaults are Moco's.
+/// Settings of the transcription. Defaults are those of Moco.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Collocation scheme.
     pub scheme: Scheme,
     /// Mesh points from 0 to 1.
     pub mesh: Vec<f64>,
-    /// Controls inside an interval lie on the line between those at its ends.
+    /// Whether controls inside an interval are interpolated linearly between its ends.
     pub interpolate_controls: bool,
-    /// Controls keep one value in each interval; those inside it do not count as interpolated then.
+    /// Whether controls are constant in each interval; they are then not interpolated.
     pub constant_controls: bool,
-    /// The dynamics hold at the initial point too, where Radau's scheme does not ask for rates. Without them that point has neither controls
-    /// nor path constraints.
+    /// Whether the dynamics are also enforced at the initial point, where Radau's scheme does not need rates. Otherwise
+    /// that point has neither controls nor path constraints.
     pub dynamics_at_start: bool,
-    /// Path constraints hold inside intervals too.
+    /// Whether path constraints are also enforced inside intervals.
     pub constrain_interior: bool,
-    /// Variables are counted in the width of their bounds, where these are finite; of several phases the first decides.
+    /// Whether variables are scaled by the width of their bounds, if finite; with several phases, the setting of the
+    /// first is used.
     pub scale_variables: bool,
-    /// How kinematic constraints hold.
+    /// How kinematic constraints are enforced.
     pub constraint_method: ConstraintMethod,
     /// Enforce the first and second time derivatives of kinematic constraints.
     pub constraint_derivatives: bool,

@@ -1,8 +1,8 @@
-//! The motion in the variables of a program, for whoever watches it being solved.
+//! Reads the motion from the variables of a program during a solve.
 
 use super::evaluation::Sums;
 
-/// Reads states over time out of the variables of a program.
+/// Reads states over time from the variables of a program.
 #[derive(Clone, Debug)]
 pub struct StatesReader {
     /// Names of the states.
@@ -16,7 +16,7 @@ pub struct StatesReader {
 }
 
 impl StatesReader {
-    /// Times, s, and a row of states for each.
+    /// Times, s, and the states at each time.
     pub fn read(&mut self, x: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
         for (&i, &x) in self.variables.iter().zip(x) {
             self.full[i] = x;

@@ -1,8 +1,8 @@
-//! A start from the solution on another mesh, multipliers included.
+//! Warm start from the solution on another mesh, including multipliers.
 //!
-//! The multiplier of an equation that holds at a point, or of a bound there, is a share of an integral over time: divided
-//! by the time that the point stands for it is a function of time, whatever the mesh. Multipliers of defects are such
-//! functions themselves, the costates. Points in different places within their intervals have functions of their own.
+//! The multiplier of an equation or of a bound at a point is a part of an integral over time: divided by the time that
+//! the point represents, it is a function of time that does not depend on the mesh. Multipliers of defects are such
+//! functions themselves, the costates. Points at different positions within their intervals have separate functions.
 
 use super::layout::PointUnknowns;
 use super::{Collocation, Scheme};
@@ -23,8 +23,9 @@ struct Place {
 }
 
 impl Collocation {
-    /// Makes the solution of the same problem on another mesh the start: the motion, and the multipliers of equations and
-    /// bounds. What the other mesh does not have, such as corrections of constraints, has none.
+    /// Uses the solution of the same problem on another mesh as initial guess: the motion, and the multipliers of
+    /// equations and bounds. Variables that the other mesh does not have, such as constraint corrections, have no
+    /// multipliers.
     pub fn warm_start(&mut self, previous: &mut Collocation, solution: &WarmStart) -> WarmStart {
         for (phase, mut guess) in previous.trajectories(&solution.x).into_iter().enumerate() {
             let p = &previous.phases[phase];
@@ -38,7 +39,7 @@ impl Collocation {
         self.with_multipliers(previous, solution)
     }
 
-    /// The start as it is, with the multipliers of a solution of the same problem, or of one that differs in numbers only.
+    /// The current initial guess with the multipliers of a solution of the same problem, or of one with other values.
     pub fn with_multipliers(&self, previous: &Collocation, solution: &WarmStart) -> WarmStart {
         let mut x = vec![0.0; self.num_variables()];
         self.compute_start(&mut x);
