@@ -1,4 +1,4 @@
-//! One frame of an animation as a picture.
+//! Images of single frames of an animation.
 
 use crate::drawing::{Color, Drawing, Mark, Path, Stroke, hex};
 use crate::scene::{Frame, Scene, Shape, Solid};
@@ -6,12 +6,12 @@ use crate::text::escape;
 use soleus_math::{Transform, Vec3, vec3};
 use std::f64::consts::TAU;
 
-/// Where the reader looks from, without perspective.
+/// View direction, without perspective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Turn about the vertical, degrees. 0 looks against z: at the right side of a model that faces x.
+    /// Rotation about the vertical, degrees. 0 looks along −z: at the right side of a model that faces x.
     pub yaw_deg: f64,
-    /// Turn upwards, degrees; 90 looks down.
+    /// Elevation, degrees; 90 looks down.
     pub pitch_deg: f64,
 }
 
@@ -61,12 +61,12 @@ const MARKER: Color = hex("#cc79a7");
 const FORCE: Color = hex("#009e73");
 const FLOOR: Color = hex("#d9d9d9");
 
-/// A frame as an SVG file of its own.
+/// A frame as a standalone SVG file.
 pub fn to_svg(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> String {
     draw(scene, frame, camera, title).to_svg()
 }
 
-/// Frames side by side as an SVG file, on one floor.
+/// Frames side by side as an SVG file, on a common floor.
 pub fn to_strip_svg(scene: &Scene, frames: &[&Frame], camera: &Camera, title: &str) -> String {
     let drawings: Vec<Drawing> = frames.iter().map(|f| draw(scene, f, camera, "")).collect();
     let height = drawings.iter().fold(0.0, |m: f64, d| m.max(d.size[1]));
@@ -86,7 +86,7 @@ pub fn to_strip_svg(scene: &Scene, frames: &[&Frame], camera: &Camera, title: &s
     )
 }
 
-/// A frame as the bytes of a PNG file, twice as many pixels wide and high as the SVG.
+/// A frame as a PNG file, with twice as many pixels in width and height as the SVG.
 pub fn to_png(scene: &Scene, frame: &Frame, camera: &Camera, title: &str) -> Vec<u8> {
     draw(scene, frame, camera, title).to_png()
 }

@@ -1,7 +1,6 @@
-//! Pictures, plots and pages of models and motions. A page holds everything it shows and opens from disk, without a
-//! network.
+//! Images, plots and pages of models and motions. Pages are self-contained and open from disk without a network.
 //!
-//! Text in, text out: nothing here opens a file, prints or reads the clock. The same input gives the same bytes.
+//! This crate does not open files, print, or read the clock. The same input gives the same output.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB.
 

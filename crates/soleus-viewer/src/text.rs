@@ -1,10 +1,10 @@
-//! Text and numbers as pages and pictures hold them.
+//! Formatting of text and numbers for pages and images.
 
 use std::fmt::Write as _;
 
-/// Text for the inside of an element or a quoted attribute: whatever a model file calls its parts, it stays text.
+/// Escapes text for the content of an element or a quoted attribute.
 ///
-/// Control characters, which neither HTML nor SVG may hold, become U+FFFD.
+/// Control characters, which are not allowed in HTML and SVG, become U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -56,7 +56,7 @@ pub(crate) fn short(v: f64, decimals: usize) -> String {
     if s == "-0" { "0".to_string() } else { s }
 }
 
-/// A number for a reader: so many significant digits, with an exponent where zeros would hide it.
+/// Formats a number with a given number of significant digits, with an exponent if it would have many zeros.
 pub fn significant(v: f64, digits: usize) -> String {
     if v == 0.0 {
         return "0".to_string();

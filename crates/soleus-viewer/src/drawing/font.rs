@@ -1,14 +1,14 @@
-//! A font of strokes, for pictures in pixels, so that no font of the system is needed.
+//! A stroke font for pixel images, so that no system font is needed.
 //!
-//! A letter is a few lines through points of a grid, each point two digits: x from the left, y from two below the base
-//! line. Base line 2, small letters to 6, capitals to 8. Lines are separated by `;`; a single point is a dot.
+//! A letter consists of lines through points of a grid, each point two digits: x from the left, y from two below the
+//! base line. Base line 2, small letters to 6, capitals to 8. Lines are separated by `;`; a single point is a dot.
 
-/// Height of a step of the grid, in heights of the font: capitals are 0.72 of it.
+/// Grid step, relative to the font height: capitals are 0.72 of it.
 pub const STEP: f64 = 0.12;
 /// Room between letters, and the width of a space, in steps.
 const GAP: f64 = 1.5;
 const SPACE: f64 = 1.5;
-/// Width of the pen, in heights of the font.
+/// Stroke width, relative to the font height.
 pub const PEN: f64 = 0.095;
 /// What is drawn for letters that are not there.
 const UNKNOWN: &str = "02 08 38 32 02";
@@ -127,7 +127,7 @@ const LETTERS: &[(char, &str)] = &[
     ('ω', "06 03 12 24 32 43 46"),
 ];
 
-/// Lines of a text whose base line begins at the origin, in steps of the grid with y upwards, and its width.
+/// Lines of a text whose base line starts at the origin, in grid steps with y upwards, and its width.
 pub fn strokes(text: &str) -> (Vec<Vec<[f64; 2]>>, f64) {
     let (mut lines, mut x) = (Vec::new(), 0.0);
     for c in text.chars() {

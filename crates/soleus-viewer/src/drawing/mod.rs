@@ -1,26 +1,26 @@
-//! A picture as a list of marks, and the two ways to write it: SVG text and PNG pixels.
+//! Drawings as lists of marks, with SVG and PNG output.
 
 mod font;
 mod png;
 mod raster;
 mod svg;
 
-/// A picture. Coordinates are in pixels, y downwards.
+/// A drawing. Coordinates are in pixels, y downwards.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawing {
     /// Width and height.
     pub size: [f64; 2],
     /// Class of the SVG element, for the style of pages.
     pub class: String,
-    /// Words for those who cannot see it.
+    /// Text alternative for screen readers.
     pub label: String,
     /// Further attributes of the SVG element, escaped: name and value.
     pub attributes: Vec<(&'static str, String)>,
-    /// What is drawn, in this order.
+    /// Marks, in drawing order.
     pub marks: Vec<Mark>,
 }
 
-/// A part of a picture.
+/// An element of a drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
     /// Lines or areas.
@@ -34,29 +34,29 @@ pub enum Mark {
 pub struct Path {
     /// Class of the SVG element.
     pub class: &'static str,
-    /// Name that the script of a page shows.
+    /// Name for the script of a page.
     pub name: Option<String>,
     /// Points of each piece. A piece of one point is a dot.
     pub pieces: Vec<Vec<[f64; 2]>>,
-    /// Whether each piece ends where it began.
+    /// Whether each piece is closed.
     pub closed: bool,
-    /// The pen, if there is one.
+    /// Stroke, if any.
     pub stroke: Option<Stroke>,
-    /// Color and opacity of the inside, if it is filled.
+    /// Fill color and opacity, if any.
     pub fill: Option<(Color, f64)>,
 }
 
 /// Red, green and blue.
 pub type Color = [u8; 3];
 
-/// A pen with round ends.
+/// Stroke with round ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stroke {
     /// Its color.
     pub color: Color,
     /// Its width.
     pub width: f64,
-    /// Lengths of dashes and gaps; none for a line without.
+    /// Lengths of dashes and gaps; `None` for a solid line.
     pub dash: Option<[f64; 2]>,
 }
 
@@ -70,33 +70,33 @@ impl Stroke {
 /// A line of text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text {
-    /// Where its anchor stands, on the base line.
+    /// Position of its anchor, on the base line.
     pub at: [f64; 2],
     /// Height of the font.
     pub size: f64,
-    /// Which part of the text stands there.
+    /// Part of the text at that position.
     pub anchor: Anchor,
-    /// Runs upwards.
+    /// Whether it runs upwards.
     pub upwards: bool,
     /// Its color.
     pub color: Color,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
-/// Which part of a text stands at its place.
+/// Part of a text at its position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its beginning.
+    /// Start.
     #[default]
     Start,
-    /// Its middle.
+    /// Middle.
     Middle,
-    /// Its end.
+    /// End.
     End,
 }
 
-/// The color `#rrggbb`; black where it is none.
+/// The color `#rrggbb`; black if invalid.
 pub const fn hex(text: &str) -> Color {
     let b = text.as_bytes();
     let mut rgb = [0; 3];
@@ -118,7 +118,7 @@ const fn digit(b: u8) -> u8 {
     }
 }
 
-/// Black ink.
+/// Black.
 pub const BLACK: Color = [0; 3];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A drawing as pixels: lines by their distance, areas by scan lines, text by strokes.
+//! Rasterization: lines by their distance, areas by scan lines, text by strokes.
 
 use super::font::{PEN, STEP, strokes};
 use super::{Anchor, Color, Drawing, Mark, Path, Stroke, Text};
@@ -18,7 +18,7 @@ pub struct Pixels {
 }
 
 impl Drawing {
-    /// The drawing with `scale` pixels for each of its units, on white paper.
+    /// Renders the drawing with `scale` pixels per unit, on a white background.
     pub fn to_pixels(&self, scale: f64) -> Pixels {
         // No picture is larger than a poster.
         let side = |v: f64| (v * scale).ceil().clamp(1.0, 20_000.0) as usize;

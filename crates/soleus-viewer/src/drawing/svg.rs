@@ -1,16 +1,16 @@
-//! A drawing as SVG text. Fonts are the reader's own; nothing of the system is asked.
+//! SVG output. Fonts are those of the viewer; no system fonts are read.
 
 use super::{Anchor, Color, Drawing, Mark, Path, Text};
 use crate::text::{escape, short};
 use std::fmt::Write as _;
 
 impl Drawing {
-    /// A file of its own, on white paper.
+    /// As a standalone file with a white background.
     pub fn to_svg(&self) -> String {
         self.write(" xmlns=\"http://www.w3.org/2000/svg\"")
     }
 
-    /// A part of a page.
+    /// As part of a page.
     pub fn inline_svg(&self) -> String {
         self.write("")
     }

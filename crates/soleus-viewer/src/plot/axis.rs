@@ -3,24 +3,24 @@
 /// Beyond this, differences of values overflow.
 const LARGEST: f64 = 1e300;
 
-/// Whether a value can be drawn at all.
+/// Whether a value can be drawn.
 pub fn is_drawn(v: f64) -> bool {
     v.abs() < LARGEST
 }
 
-/// The range of one axis and the distance of its ticks.
+/// Range of an axis and distance between its ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis {
     /// Value at the left or lower end.
     pub low: f64,
     /// Value at the right or upper end.
     pub high: f64,
-    /// Distance of ticks.
+    /// Distance between ticks.
     pub step: f64,
 }
 
 impl Axis {
-    /// Range of the finite values with about `ticks` ticks; `round`: widened to whole steps.
+    /// Range of the finite values with about `ticks` ticks; `round`: extended to whole steps.
     pub fn over(values: impl Iterator<Item = f64>, ticks: f64, round: bool) -> Axis {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for v in values.filter(|&v| is_drawn(v)) {
@@ -46,7 +46,7 @@ impl Axis {
         Axis { low, high, step }
     }
 
-    /// Where a value lies between the ends, 0 to 1.
+    /// Relative position of a value between the ends, 0 to 1.
     pub fn share(&self, v: f64) -> f64 {
         ((v - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
@@ -58,7 +58,7 @@ impl Axis {
         (0..12).map(|i| first + f64::from(i)).take_while(|&k| k <= last).map(|k| k * self.step).collect()
     }
 
-    /// A tick with as many decimals as the step needs.
+    /// Label of a tick, with as many decimals as the step needs.
     pub fn number(&self, v: f64) -> String {
         if self.step >= 1e6 || self.step < 1e-5 {
             return format!("{v:.2e}");

@@ -1,4 +1,4 @@
-//! Where the parts of a plot go.
+//! Layout of a plot.
 
 use super::axis::{Axis, is_drawn};
 use super::thin::pieces;
@@ -33,12 +33,12 @@ const GRID: Color = hex("#e0e0e0");
 const EVENT: Color = hex("#707070");
 
 impl Plot {
-    /// The plot as an SVG file of its own.
+    /// The plot as a standalone SVG file.
     pub fn to_svg(&self) -> String {
         self.drawing(ALONE).to_svg()
     }
 
-    /// The plot as the bytes of a PNG file, twice as many pixels wide and high as the SVG.
+    /// The plot as a PNG file, with twice as many pixels in width and height as the SVG.
     pub fn to_png(&self) -> Vec<u8> {
         self.drawing(ALONE).to_png()
     }

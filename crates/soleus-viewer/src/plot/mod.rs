@@ -1,4 +1,4 @@
-//! Line charts: plain data here, pictures from [`Plot::to_svg`] and [`Plot::to_png`].
+//! Line charts: plain data, drawn by [`Plot::to_svg`] and [`Plot::to_png`].
 
 mod axis;
 mod layout;
@@ -7,11 +7,12 @@ mod thin;
 
 pub use sparsity::{Sparsity, SparsityPanel};
 
-/// Colors that differ for color-blind readers too (Okabe and Ito 2008; the yellow darkened to be seen on white).
+/// Colors that are distinguishable for color-blind readers (Okabe and Ito 2008; yellow is darker for white
+/// backgrounds).
 pub const COLORS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00"];
 
-/// A chart of lines over bands, all over one abscissa.
+/// A chart of lines and bands with a common abscissa.
 ///
 /// ```
 /// use soleus_viewer::{Band, Line, Plot};
@@ -28,23 +29,23 @@ pub const COLORS: [&str; 8] =
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plot {
-    /// Above the axes.
+    /// Title above the axes.
     pub title: String,
-    /// Below the axes, with the unit.
+    /// Label below the axes, with the unit.
     pub x_label: String,
-    /// Beside the axes, with the unit.
+    /// Label beside the axes, with the unit.
     pub y_label: String,
     /// Lines, drawn in this order.
     pub lines: Vec<Line>,
     /// Shaded bands behind the lines.
     pub bands: Vec<Band>,
-    /// Vertical lines: a heel strike, a push.
+    /// Vertical lines, such as a heel strike.
     pub events: Vec<Event>,
-    /// Ends of the abscissa; from the data when not given.
+    /// Range of the abscissa; default: from the data.
     pub x_range: Option<[f64; 2]>,
-    /// Ends of the ordinate; from the data, in whole ticks, when not given.
+    /// Range of the ordinate; default: from the data, in whole ticks.
     pub y_range: Option<[f64; 2]>,
-    /// The abscissa is the time of the page's animation, which then moves a cursor here.
+    /// Whether the abscissa is the time of the page's animation, which then moves a cursor in this plot.
     pub over_time: bool,
 }
 
@@ -67,28 +68,28 @@ impl Line {
         Line { name: name.into(), x, y, style: Style::default() }
     }
 
-    /// The same line drawn in another way.
+    /// The same line with another style.
     pub fn styled(mut self, style: Style) -> Self {
         self.style = style;
         self
     }
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Style {
-    /// Place in [`COLORS`], taken round and round; the line's own place in the list when not given.
+    /// Index into [`COLORS`], cyclic; default: index of the line.
     pub color: Option<usize>,
-    /// Solid, dashed or dotted; solid until the colors are used up when not given.
+    /// Solid, dashed or dotted; default: solid until all colors are used.
     pub dash: Option<Dash>,
-    /// Dots at the points and no line: for measurements.
+    /// Whether to draw dots without a line, for measurements.
     pub dots: bool,
 }
 
-/// Dashes of a line.
+/// Dash pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dash {
-    /// One stroke.
+    /// Solid line.
     Solid,
     /// Long dashes.
     Dashed,
@@ -107,7 +108,7 @@ pub struct Band {
     pub low: Vec<f64>,
     /// Upper edge.
     pub high: Vec<f64>,
-    /// Place in [`COLORS`]; grey when not given.
+    /// Index into [`COLORS`]; default: grey.
     pub color: Option<usize>,
 }
 
@@ -121,8 +122,8 @@ impl Band {
 /// A vertical line of a [`Plot`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
-    /// Where.
+    /// Position.
     pub x: f64,
-    /// Word at its top.
+    /// Label at its top.
     pub name: String,
 }

@@ -1,12 +1,12 @@
-//! Where sparse matrices have entries.
+//! Plots of the sparsity of matrices.
 
 use crate::text::escape;
 use std::fmt::Write as _;
 
-/// One matrix of a picture of sparsity.
+/// One matrix of a sparsity plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparsityPanel {
-    /// What stands above it.
+    /// Title above it.
     pub title: String,
     /// Number of columns.
     pub columns: usize,
@@ -16,14 +16,14 @@ pub struct SparsityPanel {
     pub entries: Vec<(usize, usize)>,
 }
 
-/// Matrices with the same rows side by side, a black square for each entry.
+/// Matrices with the same rows side by side, with a black square for each entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sparsity {
-    /// What stands above all of them.
+    /// Title above all matrices.
     pub title: String,
     /// Number of rows.
     pub rows: usize,
-    /// Name of each group of rows and where it begins.
+    /// Name and first row of each group of rows.
     pub row_groups: Vec<(String, usize)>,
     /// The matrices, from left to right.
     pub panels: Vec<SparsityPanel>,
@@ -36,7 +36,7 @@ const TOP: f64 = 64.0;
 const GAP: f64 = 28.0;
 
 impl Sparsity {
-    /// The picture as SVG.
+    /// The plot as SVG.
     pub fn to_svg(&self) -> String {
         let cell = HEIGHT / self.rows.max(1) as f64;
         let width = |p: &SparsityPanel| (p.columns as f64 * cell).max(40.0);

@@ -1,15 +1,14 @@
-//! Fewer points for the same picture.
+//! Reduces the number of points without visible changes.
 
 use super::axis::is_drawn;
 
 /// Steps of each pixel within which points are told apart.
 const PER_PIXEL: f64 = 2.0;
 
-/// Points of a line in pixels, piece by piece, without those that no reader could see.
+/// Points of a line in pixels, piece by piece, without points that make no visible difference.
 ///
-/// Of the points in one step of the abscissa the first, the lowest, the highest and the last stay, in their order, so
-/// that a line of any length has a few thousand points and every spike is left. Lines that go back and forth keep all
-/// points.
+/// In each step of the abscissa the first, lowest, highest and last point are kept, in order, so that lines of any
+/// length have a few thousand points and all spikes are kept. Lines whose abscissa is not monotonic keep all points.
 pub fn pieces(points: impl Iterator<Item = (f64, f64)>) -> Vec<Vec<(f64, f64)>> {
     let mut pieces = vec![Vec::new()];
     for p in points {

@@ -1,16 +1,16 @@
-//! Cards: how good something is, at a glance, with the reason.
+//! Cards: quality of a result at a glance, with the reason.
 
 use crate::text::escape;
 use std::fmt::Write as _;
 
-/// How good a number is.
+/// Rating of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Within what is recommended.
+    /// Within recommended limits.
     Good,
-    /// To be looked at.
+    /// Needs attention.
     Fair,
-    /// Beyond what is accepted.
+    /// Outside accepted limits.
     Bad,
 }
 
@@ -46,27 +46,27 @@ impl Verdict {
 /// One line of a card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
-    /// What was judged.
+    /// Rated quantity.
     pub what: String,
-    /// Its value, with the unit.
+    /// Value with unit.
     pub value: String,
-    /// How good that is; nothing where it was not judged.
+    /// Rating; `None` if not rated.
     pub verdict: Option<Verdict>,
-    /// Why, or where to look.
+    /// Reason, or where to look.
     pub reason: String,
 }
 
-/// What is to be known of one trial.
+/// Summary of one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Card {
-    /// At the top.
+    /// Title.
     pub title: String,
-    /// Line by line.
+    /// Lines.
     pub lights: Vec<Light>,
 }
 
 impl Card {
-    /// The worst of its lights.
+    /// The worst rating of its lines.
     pub fn verdict(&self) -> Option<Verdict> {
         self.lights.iter().filter_map(|l| l.verdict).max()
     }

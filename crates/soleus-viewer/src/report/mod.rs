@@ -1,4 +1,4 @@
-//! Pages that hold everything they show: text, tables, plots and animations.
+//! Self-contained pages with text, tables, plots and animations.
 
 mod card;
 mod motion;
@@ -43,12 +43,12 @@ enum Part {
     Folded(String, Vec<Part>),
 }
 
-/// Words and numbers in rows. Cells that read as numbers stand on the right.
+/// A table of text and numbers. Numeric cells are right-aligned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Above the table.
+    /// Title above the table.
     pub title: String,
-    /// Words at the heads of the columns.
+    /// Column headings.
     pub head: Vec<String>,
     /// Rows of cells.
     pub rows: Vec<Vec<String>>,
@@ -60,7 +60,7 @@ impl Table {
         Table { title: title.into(), head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    /// The table with another row.
+    /// Adds a row.
     pub fn row<S: Into<String>>(mut self, cells: impl IntoIterator<Item = S>) -> Self {
         self.rows.push(cells.into_iter().map(Into::into).collect());
         self
@@ -83,7 +83,7 @@ impl Report {
         self.with(Part::Heading(text.into()))
     }
 
-    /// Adds a heading below the last one.
+    /// Adds a subheading.
     pub fn subheading(self, text: impl Into<String>) -> Self {
         self.with(Part::Subheading(text.into()))
     }
@@ -98,7 +98,7 @@ impl Report {
         self.with(Part::Table(table))
     }
 
-    /// Adds a plot over the whole width.
+    /// Adds a plot over the full width.
     pub fn plot(self, plot: Plot) -> Self {
         self.with(Part::Plots(vec![plot]))
     }
@@ -108,34 +108,34 @@ impl Report {
         self.with(Part::Plots(plots))
     }
 
-    /// Adds plots in rows of three, which keep together; on a narrow page they stand below each other.
+    /// Adds plots in rows of three, which are kept together; on a narrow page they are stacked.
     pub fn grid(self, plots: Vec<Plot>) -> Self {
         self.with(Part::Grid(plots))
     }
 
-    /// Adds cards side by side, each with a light for everything that was judged.
+    /// Adds cards side by side, each with a light for every rated value.
     pub fn cards(self, cards: Vec<Card>) -> Self {
         self.with(Part::Cards(cards))
     }
 
-    /// Adds what is seen only by who asks for it: the parts of another page, under a line to click on. Its title is not shown.
+    /// Adds a collapsed section: the parts of another page under a line to click on. Its title is not shown.
     pub fn folded(self, title: impl Into<String>, inside: Report) -> Self {
         self.with(Part::Folded(title.into(), inside.parts))
     }
 
-    /// Whether there is nothing on it.
+    /// Whether the page is empty.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Adds an animated figure; readers without script see its first frame. Without frames there is nothing to add.
+    /// Adds an animation; without JavaScript its first frame is shown. Animations without frames are ignored.
     pub fn animation(self, animation: &Animation) -> Self {
         let Some(first) = animation.frames.first() else { return self };
         let still = inline_svg(&animation.scene, first, &Camera::default());
         self.with(Part::Animation(animation.to_json(), still))
     }
 
-    /// The page: one file, no network.
+    /// The page as one self-contained file.
     pub fn to_html(&self) -> String {
         page::html(self)
     }

@@ -1,4 +1,4 @@
-//! Plots of a motion, the same for every study.
+//! Plots of a motion, the same for all tools.
 
 use crate::plot::COLORS;
 use crate::{Animation, Line, Plot};
@@ -9,7 +9,7 @@ use soleus_model::model::Model;
 /// So many lines in one plot: as many as there are colors.
 const LINES: usize = COLORS.len();
 
-/// A plot for each joint that moves: rotations in degrees, translations in meters, those of a joint with both apart.
+/// A plot for each joint that moves: rotations in degrees, translations in meters, in separate plots.
 pub fn coordinate_plots(model: &Model, system: &System, states: &[State<f64>]) -> Vec<Plot> {
     let times: Vec<f64> = states.iter().map(|x| x.time).collect();
     let mut plots = Vec::new();
@@ -33,7 +33,7 @@ pub fn coordinate_plots(model: &Model, system: &System, states: &[State<f64>]) -
     plots
 }
 
-/// Plots of the activations of all muscles, eight in each.
+/// Plots of the activations of all muscles, eight per plot.
 pub fn activation_plots(model: &Model, system: &System, states: &[State<f64>]) -> Vec<Plot> {
     let times: Vec<f64> = states.iter().map(|x| x.time).collect();
     let mut lines = Vec::new();
@@ -47,7 +47,7 @@ pub fn activation_plots(model: &Model, system: &System, states: &[State<f64>]) -
     plots.into_iter().map(|p| Plot { y_range: Some([0.0, 1.0]), ..p }).collect()
 }
 
-/// Many lines over time in plots of eight each.
+/// Many lines over time, eight per plot.
 pub fn grouped_plots(y_label: &str, lines: Vec<Line>) -> Vec<Plot> {
     let plot = |lines: &[Line]| {
         let title = match lines {
@@ -60,7 +60,7 @@ pub fn grouped_plots(y_label: &str, lines: Vec<Line>) -> Vec<Plot> {
     lines.chunks(LINES).map(plot).collect()
 }
 
-/// A plot for each force that an animation draws as an arrow, in N.
+/// A plot for each force that is drawn as an arrow in an animation, in N.
 pub fn force_plots(animation: &Animation) -> Vec<Plot> {
     let times: Vec<f64> = animation.frames.iter().map(|f| f.time).collect();
     let plot = |(i, name): (usize, &String)| {

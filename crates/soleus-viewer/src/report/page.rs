@@ -1,4 +1,4 @@
-//! The text of a page. It is well-formed XML too, so that any reader can check it.
+//! HTML of a page. It is also well-formed XML, so that it can be checked.
 
 use super::{Part, Report, Table};
 use crate::Plot;

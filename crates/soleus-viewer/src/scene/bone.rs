@@ -1,8 +1,8 @@
-//! Bones for bodies without geometry: shapes of our own, made from joint centres, contacts and the mass centre of a body.
+//! Bones for bodies without geometry: generic shapes from joint centres, contacts and the mass centre of a body.
 //!
-//! They show which way a segment lies and where its joints are, and they are not anatomy: proportions are those of an adult in outline.
-//! A body is what its name says (femur, thigh, torso, calcn, …); directions are those of OpenSim's models, whose segments have y up and
-//! x forward in the default pose.
+//! They show the orientation of a segment and its joints and are not anatomical: proportions are roughly those of an
+//! adult. The shape depends on the name of the body (femur, thigh, torso, calcn, …); directions are those of OpenSim's
+//! models, whose segments have y up and x forward in the default pose.
 
 use super::Solid;
 use soleus_math::{Vec3, vec3};

@@ -23,16 +23,16 @@ const SHORTEST_BONE: f64 = 0.01;
 /// The force of a body's weight is drawn this long, m.
 const WEIGHT_LENGTH: f64 = 0.8;
 
-/// What of a model is drawn.
+/// What to draw of a model.
 #[derive(Clone, Debug, Default)]
 pub struct SceneOptions {
-    /// Shapes of bodies, as [`attached_geometry`](super::attached_geometry) finds them. Bodies that have none are drawn as bones if their
-    /// names say which, or else as the hull of the joints, paths and contacts on them.
+    /// Shapes of bodies, as found by [`attached_geometry`](super::attached_geometry). Bodies without a shape are drawn
+    /// as bones if their names are recognized, otherwise as the convex hull of the joints, paths and contacts on them.
     pub geometry: Vec<Shape>,
 }
 
 impl Scene {
-    /// Everything of a model that can be drawn. Bodies are those of the model, in its order; ground is the first.
+    /// The scene of a model. Bodies are those of the model, in order; ground is the first.
     pub fn new(model: &Model, options: &SceneOptions) -> Scene {
         let mut shapes = options.geometry.clone();
         for body in (1..model.bodies.len()).map(BodyId) {

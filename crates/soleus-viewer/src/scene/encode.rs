@@ -1,4 +1,4 @@
-//! An animation as compact JSON: numbers of sixteen bits in base64, a few bytes for each body and frame.
+//! An animation as compact JSON: 16-bit numbers in base64, a few bytes per body and frame.
 
 use super::{Animation, Layer, Solid};
 use crate::text::{json_string, short};

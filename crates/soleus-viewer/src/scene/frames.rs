@@ -1,4 +1,4 @@
-//! Frames of an animation from states of a system.
+//! Creates frames of an animation from states of a system.
 
 use super::build::{bones, paths};
 use super::{Animation, Frame, Scene, SceneOptions};
@@ -23,7 +23,7 @@ const FARTHEST: f64 = 0.5;
 /// The floor is at height zero unless something is below by more than this, m.
 const BELOW_FLOOR: f64 = 0.1;
 
-/// Takes down states of a system as frames.
+/// Records states of a system as frames.
 ///
 /// ```no_run
 /// # fn f(model: &soleus_model::Model, states: &[soleus_dynamics::State<f64>]) -> Result<(), Box<dyn std::error::Error>> {
@@ -61,7 +61,7 @@ impl<'a> Recorder<'a> {
         Recorder::of_scene(model, system, Scene::new(model, options))
     }
 
-    /// A recorder without frames for a scene that is there already. For who draws bodies himself, an empty one will do.
+    /// A recorder without frames for an existing scene. The scene may be empty if bodies are drawn by the caller.
     pub fn of_scene(model: &'a Model, system: &'a System, mut scene: Scene) -> Self {
         let activation = |i: usize| {
             let at = system.forces[i].states.clone();
@@ -96,8 +96,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Whether activations in the states are real (they are otherwise not shown), and whether speeds are, without
-    /// which contact forces have no meaning. Both by default.
+    /// Whether the states contain actual activations (otherwise none are shown) and actual speeds, which contact forces
+    /// depend on. Both are true by default.
     pub fn with(mut self, activations: bool, speeds: bool) -> Self {
         self.has_activity = activations;
         self.has_contact = speeds;
@@ -124,17 +124,17 @@ impl<'a> Recorder<'a> {
         self.frames.push(frame);
     }
 
-    /// What is drawn.
+    /// The scene.
     pub fn scene(&self) -> &Scene {
         &self.scene
     }
 
-    /// The frames since the last time that they were taken.
+    /// The frames recorded since the last call.
     pub fn take_frames(&mut self) -> Vec<Frame> {
         std::mem::take(&mut self.frames)
     }
 
-    /// The animation of what was recorded.
+    /// The recorded animation.
     pub fn finish(mut self) -> Animation {
         let bones = bones(self.model);
         let low = self.frames.iter().flat_map(|f| {
@@ -232,7 +232,8 @@ impl<'a> Recorder<'a> {
         self.touched.iter().map(|&b| on_floor(&self.ws.kin.X_GB[b], loads[b])).collect()
     }
 
-    /// What contacts and measured forces do to each body of the model at a state: moment about its origin and force, in ground.
+    /// Loads of contacts and measured forces on each body of the model at a state: moment about its origin and force,
+    /// in ground.
     pub fn contact_loads(&mut self, x: &State<f64>) -> Vec<SpatialVec<f64>> {
         self.system.compute_kinematics(x, &mut self.ws);
         let loads = self.loads_of_contact(x);

@@ -1,4 +1,4 @@
-//! The shapes that a model file attaches to bodies: `attached_geometry`.
+//! Geometry that a model file attaches to bodies: `attached_geometry`.
 
 use super::solid::simplified;
 use super::{Layer, Shape, Solid};
@@ -12,9 +12,10 @@ const DEFAULT_COLOR: [u8; 3] = [0xe3, 0xd5, 0xb8];
 
 /// The visible shapes in a document of the newest version, on the bodies of the model that was built from it.
 ///
-/// `open` gives the bytes of a mesh file, or `None` when there is none; it gets the name as the document writes it, then
-/// the same name in a folder `Geometry`. Spheres, ellipsoids, cylinders, cones, tori, bricks and meshes are drawn; large
-/// meshes are made coarser, to `most_faces` each. Meshes that are missing or cannot be read are told of in one warning.
+/// `open` returns the bytes of a mesh file, or `None` if there is none; it is called with the name in the document,
+/// then with the same name in a folder `Geometry`. Spheres, ellipsoids, cylinders, cones, tori, bricks and meshes are
+/// drawn; large meshes are reduced to at most `most_faces` each. Missing or unreadable meshes are reported in one
+/// warning.
 pub fn attached_geometry(
     document: &Document,
     model: &Model,

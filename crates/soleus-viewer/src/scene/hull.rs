@@ -1,4 +1,4 @@
-//! The convex hull of points in space.
+//! Convex hull of points in space.
 
 use soleus_math::Vec3;
 use soleus_model::TriangleMesh;
@@ -6,10 +6,10 @@ use soleus_model::TriangleMesh;
 /// Points closer than this part of the cloud's size count as one.
 const SAME: f64 = 1e-3;
 
-/// Triangles around a cloud of points, counterclockwise seen from outside, and the points they use.
+/// Triangles around a set of points, counterclockwise seen from outside, and the points they use.
 ///
-/// Grown point by point: the faces that a new point sees are replaced by faces from their rim to it. Clouds that are
-/// flat, or too small to span a body, have no hull.
+/// Built incrementally: faces visible from a new point are replaced by faces from their boundary to it. Point sets that
+/// are flat or too small have no hull.
 pub fn convex_hull(cloud: &[Vec3<f64>]) -> Option<TriangleMesh> {
     let mut points: Vec<Vec3<f64>> = Vec::new();
     let size = cloud.iter().flat_map(|a| cloud.first().map(|b| (*a - *b).norm())).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! What an animation shows: shapes on bodies, lines of muscles, markers and forces, as plain data.
+//! Content of an animation as plain data: shapes on bodies, lines of muscles, markers and forces.
 
 mod bone;
 mod build;
@@ -18,10 +18,10 @@ pub use solid::{FEW_FACES, Solid};
 
 use soleus_math::{Transform, Vec3};
 
-/// The parts of an animation that stay: what is drawn, in the frames of its bodies.
+/// The constant part of an animation: objects in the frames of their bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// Names of the bodies; poses come in this order.
+    /// Names of the bodies, in the order of the poses.
     pub bodies: Vec<String>,
     /// Shapes fixed to bodies.
     pub shapes: Vec<Shape>,
@@ -31,83 +31,83 @@ pub struct Scene {
     pub markers: Vec<Marker>,
     /// Names of the paths of muscles, ligaments and springs.
     pub paths: Vec<String>,
-    /// Names of the forces that are drawn as arrows.
+    /// Names of the forces drawn as arrows.
     pub arrows: Vec<String>,
-    /// Height of the floor, m, if there is one.
+    /// Height of the floor, m, if any.
     pub floor: Option<f64>,
-    /// Length of an arrow, m for each N.
+    /// Length of an arrow, m per N.
     pub meters_per_newton: f64,
 }
 
 /// A shape fixed to a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Place of the body in [`Scene::bodies`].
+    /// Index of the body in [`Scene::bodies`].
     pub body: usize,
-    /// Which switch of the page shows it.
+    /// Layer that the page can show or hide.
     pub layer: Layer,
     /// Red, green and blue.
     pub color: [u8; 3],
-    /// 0 to 1.
+    /// Opacity, 0 to 1.
     pub opacity: f64,
-    /// What it looks like, in the body.
+    /// Surface, in the body frame.
     pub solid: Solid,
 }
 
-/// What a shape is for.
+/// Purpose of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// A body as a whole: its geometry, or the hull of what is attached to it.
+    /// Geometry of a body, or the hull of the components attached to it.
     Body,
-    /// A surface that paths bend around.
+    /// A wrap surface.
     Wrap,
-    /// A surface that touches.
+    /// A contact surface.
     Contact,
 }
 
 /// A line fixed to a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bone {
-    /// Place of the body in [`Scene::bodies`].
+    /// Index of the body in [`Scene::bodies`].
     pub body: usize,
-    /// One end, in the body, m.
+    /// One end, in the body frame, m.
     pub from: Vec3<f64>,
-    /// The other end, in the body, m.
+    /// The other end, in the body frame, m.
     pub to: Vec3<f64>,
 }
 
 /// A point fixed to a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
-    /// Name that is shown.
+    /// Displayed name.
     pub name: String,
-    /// Place of the body in [`Scene::bodies`].
+    /// Index of the body in [`Scene::bodies`].
     pub body: usize,
-    /// Place in the body, m.
+    /// Location in the body frame, m.
     pub station: Vec3<f64>,
 }
 
-/// One instant of an animation.
+/// One frame of an animation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// s.
+    /// Time, s.
     pub time: f64,
     /// Pose of each body in ground.
     pub poses: Vec<Transform<f64>>,
     /// Points of each path in ground, m.
     pub paths: Vec<Vec<Vec3<f64>>>,
-    /// Activation of each path, 0 to 1; NaN where it is not known or has no meaning.
+    /// Activation of each path, 0 to 1; NaN if unknown or not applicable.
     pub activity: Vec<f64>,
-    /// Where each arrow begins, in ground, m, and the force it shows, N; no force, no arrow.
+    /// Start point of each arrow in ground, m, and its force, N; no arrow for zero force.
     pub arrows: Vec<(Vec3<f64>, Vec3<f64>)>,
 }
 
-/// A scene in motion.
+/// An animated scene.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Animation {
-    /// What is drawn.
+    /// The scene.
     pub scene: Scene,
-    /// When and where; times rise.
+    /// Frames in order of time.
     pub frames: Vec<Frame>,
 }
 

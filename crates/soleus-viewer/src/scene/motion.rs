@@ -1,24 +1,24 @@
-//! States of a model from a table of its coordinates.
+//! Converts a table of coordinates to states of a model.
 
 use soleus_dynamics::{State, System};
 use soleus_math::table::{Element, Table};
 use soleus_model::angles;
 use soleus_model::model::Model;
 
-/// Why a table is no motion of a model.
+/// Why a table is not a motion of a model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MotionError {
     /// The columns are vectors or quaternions.
     #[error("the columns of the table are not numbers")]
     NotNumbers,
-    /// Nothing in it concerns the model.
+    /// No column belongs to the model.
     #[error("none of the columns is a coordinate of the model; it has {}", known.join(", "))]
     NoCoordinates {
         /// Some coordinates of the model.
         known: Vec<String>,
     },
-    /// No row has all of its numbers.
+    /// No row is complete.
     #[error("every row of the table has gaps")]
     NoRows,
 }
@@ -35,8 +35,8 @@ enum Slot {
 ///
 /// Columns are found by the name of the coordinate (`knee_angle_r`, its speed `knee_angle_r_u`), by path
 /// (`/jointset/knee_r/knee_angle_r/value`, `…/speed`, `/forceset/soleus_r/activation`) and by the names of OpenSim 3
-/// (`knee_r/knee_angle_r`, `soleus_r.activation`). Rotations are in degrees if the table says so. What has no column
-/// stays at the model's default.
+/// (`knee_r/knee_angle_r`, `soleus_r.activation`). Rotations are in degrees if the table says so. States without a
+/// column keep the model's default values.
 #[derive(Clone, Debug)]
 pub struct Motion<'a> {
     table: &'a Table,
@@ -45,7 +45,7 @@ pub struct Motion<'a> {
     rows: Vec<usize>,
     /// Coordinates without a column.
     pub at_default: Vec<String>,
-    /// Rows with gaps, which are left out.
+    /// Number of rows with gaps, which are left out.
     pub gaps: usize,
     /// Whether there are columns of speeds.
     pub has_speeds: bool,
@@ -58,7 +58,7 @@ impl<'a> Motion<'a> {
     ///
     /// # Errors
     ///
-    /// When no column is a coordinate of the model, or no row is whole.
+    /// If no column is a coordinate of the model, or no row is complete.
     pub fn new(model: &Model, system: &System, table: &'a Table) -> Result<Self, MotionError> {
         if table.element() != Element::Scalar {
             return Err(MotionError::NotNumbers);
@@ -128,7 +128,7 @@ impl<'a> Motion<'a> {
         self.rows.iter().map(|&r| self.table.times()[r]).collect()
     }
 
-    /// Writes row `i` of [`times`](Self::times) into a state; what has no column is left as it is.
+    /// Sets a state to row `i` of [`times`](Self::times); states without a column are not changed.
     pub fn read(&self, i: usize, x: &mut State<f64>) {
         let Some(&row) = self.rows.get(i) else { return };
         x.time = self.table.times()[row];
@@ -142,15 +142,15 @@ impl<'a> Motion<'a> {
         }
     }
 
-    /// Places in [`times`](Self::times) of so many frames a second at most: the first, the last, and between them
-    /// those nearest to even steps.
+    /// Indices into [`times`](Self::times) for a maximum frame rate: the first, the last, and those nearest to even
+    /// steps in between.
     pub fn thinned(&self, frames_per_second: f64) -> Vec<usize> {
         thinned(&self.times(), frames_per_second)
     }
 }
 
-/// Activations of muscles in a table of their own, as static optimization writes them: columns by the name or path of
-/// the muscle. Between rows they run straight; beyond the ends they stay.
+/// Activations of muscles in a separate table, such as results of static optimization: columns by name or path of the
+/// muscle. They are interpolated linearly and constant beyond the ends.
 #[derive(Clone, Debug)]
 pub struct Activations<'a> {
     table: &'a Table,
@@ -159,7 +159,7 @@ pub struct Activations<'a> {
 }
 
 impl<'a> Activations<'a> {
-    /// Finds the columns; `None` when there are none.
+    /// Finds the columns; `None` if there are none.
     pub fn new(model: &Model, system: &System, table: &'a Table) -> Option<Self> {
         let mut columns = Vec::new();
         for (f, s) in model.forces.iter().zip(&system.forces) {
@@ -180,7 +180,7 @@ impl<'a> Activations<'a> {
         usable.then_some(Activations { table, columns })
     }
 
-    /// Writes the activations at the time of a state into it.
+    /// Sets the activations of a state at its time.
     pub fn read(&self, x: &mut State<f64>) {
         let times = self.table.times();
         let after = times.partition_point(|&t| t < x.time).min(times.len() - 1);

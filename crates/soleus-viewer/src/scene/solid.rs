@@ -1,4 +1,4 @@
-//! Surfaces: ellipsoids as they are, everything else as triangles.
+//! Surfaces: exact ellipsoids, all others as triangles.
 
 use soleus_math::{Mat33, Rotation, Transform, Vec3, vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 /// A surface in the frame of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Solid {
-    /// An ellipsoid; its outline is exact from every side.
+    /// An ellipsoid, with an exact outline.
     Ellipsoid {
         /// Its frame in the body.
         pose: Transform<f64>,
@@ -16,7 +16,7 @@ pub enum Solid {
     },
     /// Triangles.
     Mesh {
-        /// Places of the vertices in the body, m.
+        /// Vertices in the body frame, m.
         vertices: Vec<Vec3<f64>>,
         /// Three vertices each, counterclockwise seen from outside.
         faces: Vec<[u32; 3]>,
@@ -38,7 +38,7 @@ impl Solid {
         Solid::Mesh { vertices: (0..8).map(corner).collect(), faces }
     }
 
-    /// A cylinder along `axis` (0, 1, 2 for x, y, z) of its frame, about its origin.
+    /// A cylinder along `axis` (0, 1, 2 for x, y, z) of its frame, centred at its origin.
     pub fn cylinder(pose: &Transform<f64>, axis: usize, radius: f64, half_length: f64) -> Solid {
         Solid::turned(
             pose,
@@ -64,7 +64,7 @@ impl Solid {
         Solid::turned(&X, 2, &[(0.0, 0.0), (radius, 0.0), (0.0, height)])
     }
 
-    /// The same surface, stretched along the axes of the body.
+    /// The same surface, scaled along the axes of the body.
     pub fn stretched(self, k: Vec3<f64>) -> Solid {
         if k == vec3(1.0, 1.0, 1.0) {
             return self;
@@ -123,11 +123,11 @@ impl Solid {
     }
 }
 
-/// More faces than this are not needed for a picture of a few hundred pixels.
+/// Number of faces that suffices for an image of a few hundred pixels.
 pub const FEW_FACES: usize = 600;
 
-/// A mesh with fewer faces where it has many: vertices in one cell of a grid become one, in their middle, and what
-/// has no area left is dropped (Rossignac and Borrel 1993). The grid gets coarser until the count is right.
+/// A mesh with fewer faces if it has many: vertices in the same grid cell are merged at their mean, and degenerate
+/// faces are removed (Rossignac and Borrel 1993). The grid is coarsened until the number is small enough.
 pub fn simplified(vertices: Vec<Vec3<f64>>, faces: Vec<[u32; 3]>, most_faces: usize) -> Solid {
     // So many cells along the longest side leave about half of their square as faces.
     let mut cells = 24.0 * (most_faces as f64 / FEW_FACES as f64).sqrt().max(1.0);
