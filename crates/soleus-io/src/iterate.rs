@@ -1,4 +1,4 @@
-//! Iterates of a nonlinear program as JSON: a solve that was stopped goes on from its last one.
+//! Iterates of a nonlinear program as JSON, so that a stopped solve can continue.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,30 +17,30 @@ pub struct PhaseMesh {
     pub mesh: Vec<f64>,
 }
 
-/// Values of a problem at a point that depends on its bounds alone. Another goal, weight, table, model or bound gives other numbers;
-/// tolerances and limits of the solver, comments and names of files do not.
+/// Values of a problem at a point that depends on its bounds only. They change with goals, weights, tables, model and
+/// bounds, but not with tolerances and limits of the solver, comments or file names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// Cost of each goal; none where it is not defined.
+    /// Cost of each goal; `None` if undefined.
     pub goals: Vec<(String, Option<f64>)>,
-    /// Sum of the equations and other constraints, each with a factor of its own.
+    /// Weighted sum of all constraints.
     pub constraints: f64,
     /// Digest of the bounds of variables and constraints.
     pub bounds: String,
 }
 
-/// Where a solve was, and on which mesh.
+/// State of a solve, and its mesh.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Iterate {
-    /// What the variables belong to.
+    /// Mesh of each phase.
     pub phases: Vec<PhaseMesh>,
-    /// The problem that was solved.
+    /// Fingerprint of the problem.
     pub problem: Fingerprint,
-    /// Iterations so far.
+    /// Number of iterations.
     pub iteration: usize,
-    /// Objective there.
+    /// Objective.
     pub objective: f64,
-    /// Largest violation of a constraint there.
+    /// Maximum constraint violation.
     pub constraint_violation: f64,
     /// Barrier parameter of the solver.
     pub barrier: Option<f64>,
@@ -66,7 +66,7 @@ struct File<'a> {
     iterate: &'a Iterate,
 }
 
-/// Reads an iterate; otherwise a sentence that says what is wrong.
+/// Reads an iterate, or returns an error message.
 pub fn read(text: &str) -> Result<Iterate, String> {
     let wrong = |e: serde_json::Error| format!("no iterate: {e}");
     // The format first: what else there is depends on it.
@@ -77,14 +77,14 @@ pub fn read(text: &str) -> Result<Iterate, String> {
     serde_json::from_str(text).map_err(wrong)
 }
 
-/// The iterate as text; otherwise a sentence that says what is wrong.
+/// The iterate as text, or an error message.
 pub fn write(iterate: &Iterate) -> Result<String, String> {
     let file = File { format: FORMAT, iterate };
     serde_json::to_string(&file).map_err(|e| format!("the iterate cannot be written: {e}"))
 }
 
 impl Fingerprint {
-    /// In what another problem differs from this one, in words; none if they are the same.
+    /// Description of the differences from another problem; `None` if they are the same.
     pub fn difference(&self, other: &Fingerprint) -> Option<String> {
         let names = |f: &Fingerprint| f.goals.iter().map(|g| g.0.clone()).collect::<Vec<_>>();
         let (ours, theirs) = (names(self), names(other));

@@ -1,5 +1,5 @@
-//! Reading and writing of files. Bytes become plain documents and tables that remember their
-//! lines; nothing here opens a file, and nothing here interprets what a model means.
+//! Reading and writing of files. Bytes are converted to plain documents and tables that keep their line numbers. This
+//! crate does not open files and does not interpret models.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BG.
 

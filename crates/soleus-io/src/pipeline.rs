@@ -6,17 +6,17 @@ use soleus_model::Diagnostics;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// One subject and several trials. File names are taken from the folder of the pipeline file.
+/// One subject and several trials. File names are relative to the folder of the pipeline file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pipeline {
     /// Title of the summary. Default: the name of the file.
     pub name: Option<String>,
-    /// Folder for results. Default `results`.
+    /// Results folder. Default `results`.
     pub out: Option<PathBuf>,
-    /// A model that fits the subject already, in place of `scale`.
+    /// A scaled model, instead of `scale`.
     pub model: Option<PathBuf>,
-    /// How to make the model.
+    /// Scaling of a generic model.
     pub scale: Option<Scale>,
     /// Inverse kinematics.
     pub ik: Kinematics,
@@ -24,13 +24,13 @@ pub struct Pipeline {
     pub imu: Option<Sensors>,
     /// Low-pass filter of the joint angles.
     pub filter: Option<Filter>,
-    /// Every trial with loads is brought to obey the model: later steps take its motion, model and loads.
+    /// Dynamically consistent motion for every trial with loads: later steps use its motion, model and loads.
     pub reconcile: Option<Reconciliation>,
-    /// Residual elimination of every trial with loads: later steps take its motion.
+    /// Residual elimination for every trial with loads: later steps use its motion.
     pub rea: Option<Elimination>,
-    /// Residual reduction of every trial with loads: later steps take its motion, and its model.
+    /// Residual reduction for every trial with loads: later steps use its motion and its model.
     pub rra: Option<Reduction>,
-    /// Inverse dynamics; done as well for every trial with loads.
+    /// Inverse dynamics; by default for every trial with loads.
     pub id: Option<Dynamics>,
     /// Static optimization.
     pub so: Option<Optimization>,
@@ -38,7 +38,7 @@ pub struct Pipeline {
     pub jr: Option<Reactions>,
     /// Computed muscle control.
     pub cmc: Option<MuscleControl>,
-    /// Muscles by optimal control along the motion, with activation dynamics.
+    /// Muscle excitations by optimal control along the motion, with activation dynamics.
     pub inverse: Option<Excitations>,
     /// The trials.
     pub trials: Vec<Trial>,
@@ -54,30 +54,30 @@ pub struct Scale {
     pub model: Option<PathBuf>,
     /// Markers of a static trial.
     pub markers: Option<PathBuf>,
-    /// Markers to put on the model first: a file with a MarkerSet.
+    /// Marker set to add to the model first: a file with a MarkerSet.
     pub marker_set: Option<PathBuf>,
-    /// Pairs of markers and the bodies they scale: a file with a MeasurementSet, or a setup of the ScaleTool. Without it all markers tell the
-    /// sizes of all bodies.
+    /// Marker pairs and the bodies they scale: a file with a MeasurementSet, or a setup of the ScaleTool. Default: all
+    /// body sizes are fitted to all markers.
     pub measurements: Option<PathBuf>,
     /// Weights of the static pose: a file with an IKTaskSet, or a setup of the ScaleTool.
     pub tasks: Option<PathBuf>,
     /// Mass of the subject, kg.
     #[serde(with = "crate::plain")]
     pub mass: Option<f64>,
-    /// Height of the subject, m: the size of segments whose markers do not tell it.
+    /// Height of the subject, m: determines the size of segments without suitable markers.
     #[serde(with = "crate::plain")]
     pub height: Option<f64>,
-    /// Names of markers in the static trial, and those that the model has for them, where they are not known.
+    /// Marker names in the static trial and the corresponding names on the model, for names that are not recognized.
     pub map: BTreeMap<String, String>,
-    /// Whether each body keeps its share of the mass. Default false.
+    /// Whether each body keeps its fraction of the total mass. Default false.
     pub preserve_mass_distribution: bool,
-    /// First time of the static trial, s.
+    /// Start time in the static trial, s.
     #[serde(with = "crate::plain")]
     pub from: Option<f64>,
-    /// Last time of the static trial, s.
+    /// End time in the static trial, s.
     #[serde(with = "crate::plain")]
     pub to: Option<f64>,
-    /// Whether markers stay where scaling puts them. Default false.
+    /// Whether markers are only scaled, not placed. Default false.
     pub keep_markers: bool,
 }
 
@@ -93,14 +93,14 @@ pub struct Kinematics {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sensors {
-    /// Orientations while the subject stands in the default pose of the model: they tell how the sensors sit. Without it the
-    /// model has frames for the sensors already.
+    /// Orientations while the subject stands in the default pose of the model, for sensor placement. Default: the model
+    /// already has frames for the sensors.
     pub calibration: Option<PathBuf>,
-    /// The sensor that tells the heading.
+    /// Sensor that defines the heading.
     pub base: Option<String>,
-    /// Its axis along which the subject faces, such as `-z`.
+    /// Axis of that sensor that points in the facing direction, such as `-z`.
     pub heading_axis: Option<String>,
-    /// From the world of the sensors to ground: space-fixed angles about x, y, z, degrees.
+    /// Rotation from the sensors' world frame to ground: space-fixed angles about x, y, z, degrees.
     #[serde(with = "crate::plain")]
     pub rotations_deg: [f64; 3],
     /// Weights of sensors by name. Default 1.
@@ -120,7 +120,7 @@ pub struct Filter {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dynamics {
-    /// Forces of the model that do not act. Default muscles and actuators.
+    /// Model forces to exclude. Default: muscles and actuators.
     pub exclude: Option<Vec<String>>,
 }
 
@@ -128,18 +128,18 @@ pub struct Dynamics {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Optimization {
-    /// Files with force sets: residual and reserve actuators.
+    /// Files with force sets, such as residual and reserve actuators.
     pub actuators: Vec<PathBuf>,
-    /// Optimal force (N m or N) of an actuator for every coordinate that has none.
+    /// Optimal force (N m or N) of reserve actuators for all free coordinates without an actuator.
     #[serde(with = "crate::plain")]
     pub reserves: Option<f64>,
-    /// Optimal moment (N m) and force (N) of actuators at joints with ground.
+    /// Optimal moment (N m) and force (N) of residual actuators between ground and the model.
     #[serde(with = "crate::plain")]
     pub residuals: Option<[f64; 2]>,
     /// Exponent of the activations. Default 2.
     #[serde(with = "crate::plain")]
     pub exponent: Option<f64>,
-    /// Whether lengths and speeds of fibers limit forces. Default true.
+    /// Whether muscle force depends on fiber length and velocity. Default true.
     pub physiology: Option<bool>,
 }
 
@@ -147,28 +147,28 @@ pub struct Optimization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reconciliation {
-    /// Above this frequency markers alone do not move the model, Hz. Default 10.
+    /// Frequency above which markers do not affect the motion, Hz. Default 10.
     #[serde(with = "crate::plain")]
     pub cutoff_hz: Option<f64>,
-    /// Standard deviation of residuals, N and N m. Default: there are none.
+    /// Standard deviation of the residuals, N and N m. Default: no residuals.
     #[serde(with = "crate::plain")]
     pub residual_sd: Option<f64>,
-    /// Of masses, as a part of each; 0 keeps them. Default 0.1.
+    /// Standard deviation of the masses, as a fraction of each; 0 keeps them fixed. Default 0.1.
     #[serde(with = "crate::plain")]
     pub mass_sd: Option<f64>,
-    /// Of mass centres, m; 0 keeps them. Default 0.02.
+    /// Standard deviation of the mass centres, m; 0 keeps them fixed. Default 0.02.
     #[serde(with = "crate::plain")]
     pub mass_center_sd: Option<f64>,
-    /// Of an offset of the points where loads act, m. Default 0.005.
+    /// Standard deviation of an offset of the points where loads act, m. Default 0.005.
     #[serde(with = "crate::plain")]
     pub load_offset_sd: Option<f64>,
-    /// Of the gain of each load, as a part of it, and of the tilt of its axes, rad. Default 0.01.
+    /// Standard deviation of the gain of each load, as a fraction, and of the tilt of its axes, rad. Default 0.01.
     #[serde(with = "crate::plain")]
     pub load_gain_sd: Option<f64>,
-    /// Of a lag of the loads, s. Default 0.
+    /// Standard deviation of a delay of the loads, s. Default 0.
     #[serde(with = "crate::plain")]
     pub load_delay_sd: Option<f64>,
-    /// Of the markers' places in their bodies, m. Default 0.
+    /// Standard deviation of the marker locations on their bodies, m. Default 0.
     #[serde(with = "crate::plain")]
     pub marker_offset_sd: Option<f64>,
 }
@@ -177,7 +177,7 @@ pub struct Reconciliation {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Elimination {
-    /// Which part of a gait cycle each trial is: `half`, `whole`, or none. Default none.
+    /// Part of a gait cycle in each trial: `half`, `whole`, or none. Default none.
     pub cycle: Option<String>,
 }
 
@@ -185,19 +185,20 @@ pub struct Elimination {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reduction {
-    /// Coordinates to follow, with weights: a file with a CMC_TaskSet. Default all.
+    /// Coordinates to track, with weights: a file with a CMC_TaskSet. Default all.
     pub tasks: Option<PathBuf>,
-    /// Files with force sets: the actuators. Default those of `residuals` and `reserves`.
+    /// Files with force sets: the actuators. Default: those of `residuals` and `reserves`.
     pub actuators: Vec<PathBuf>,
-    /// Optimal moment (N m) and force (N) of actuators at joints with ground. Default 4 and 8, where there are no files.
+    /// Optimal moment (N m) and force (N) of residual actuators between ground and the model. Default 4 and 8, if there
+    /// are no files.
     #[serde(with = "crate::plain")]
     pub residuals: Option<[f64; 2]>,
-    /// Optimal force (N m or N) of the other actuators. Default 1000, where there are no files.
+    /// Optimal force (N m or N) of the other actuators. Default 1000, if there are no files.
     #[serde(with = "crate::plain")]
     pub reserves: Option<f64>,
-    /// Body whose mass centre is moved.
+    /// Body whose mass centre is adjusted.
     pub mass_center: Option<String>,
-    /// Whether masses are changed as recommended, too. Default false.
+    /// Whether to apply the recommended mass changes as well. Default false.
     pub change_masses: bool,
 }
 
@@ -205,22 +206,22 @@ pub struct Reduction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MuscleControl {
-    /// Coordinates to follow: a file with a CMC_TaskSet. Default all.
+    /// Coordinates to track: a file with a CMC_TaskSet. Default all.
     pub tasks: Option<PathBuf>,
-    /// Limits of controls: a file with a ControlSet.
+    /// Control limits: a file with a ControlSet.
     pub limits: Option<PathBuf>,
-    /// Files with force sets: residual and reserve actuators.
+    /// Files with force sets, such as residual and reserve actuators.
     pub actuators: Vec<PathBuf>,
-    /// Optimal moment (N m) and force (N) of actuators at joints with ground.
+    /// Optimal moment (N m) and force (N) of residual actuators between ground and the model.
     #[serde(with = "crate::plain")]
     pub residuals: Option<[f64; 2]>,
-    /// Optimal force (N m or N) of an actuator for every coordinate that has none.
+    /// Optimal force (N m or N) of reserve actuators for all free coordinates without an actuator.
     #[serde(with = "crate::plain")]
     pub reserves: Option<f64>,
-    /// Length of a window, s. Default 0.01.
+    /// Length of a control window, s. Default 0.01.
     #[serde(with = "crate::plain")]
     pub window: Option<f64>,
-    /// Price of a change of excitation from one window to the next. Default 0.
+    /// Weight of changes of excitation between windows. Default 0.
     #[serde(with = "crate::plain")]
     pub smoothness: Option<f64>,
 }
@@ -229,16 +230,16 @@ pub struct MuscleControl {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Excitations {
-    /// Optimal moment (N m) and force (N) of actuators at joints with ground.
+    /// Optimal moment (N m) and force (N) of residual actuators between ground and the model.
     #[serde(with = "crate::plain")]
     pub residuals: Option<[f64; 2]>,
-    /// Optimal force (N m or N) of an actuator for every coordinate that has none.
+    /// Optimal force (N m or N) of reserve actuators for all free coordinates without an actuator.
     #[serde(with = "crate::plain")]
     pub reserves: Option<f64>,
-    /// Longest mesh interval, s. Default 0.02.
+    /// Maximum mesh interval, s. Default 0.02.
     #[serde(with = "crate::plain")]
     pub mesh_interval: Option<f64>,
-    /// Tendons stretch. Default: they do not.
+    /// Whether tendons are compliant. Default false.
     pub elastic_tendons: bool,
 }
 
@@ -250,7 +251,7 @@ pub struct Reactions {
     pub joints: Option<Vec<String>>,
     /// `parent` or `child`. Default child.
     pub on: Option<String>,
-    /// Frame to express them in. Default ground.
+    /// Frame in which they are expressed. Default ground.
     pub frame: Option<String>,
 }
 
@@ -258,29 +259,30 @@ pub struct Reactions {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
-    /// Name; its results are in a folder of that name.
+    /// Name; results are in a folder with that name.
     pub name: String,
     /// Markers (.trc, .sto, .c3d).
     #[serde(default)]
     pub markers: Option<PathBuf>,
-    /// In place of markers: orientations of inertial sensors (.sto, quaternions).
+    /// Orientations of inertial sensors (.sto, quaternions), instead of markers.
     #[serde(default)]
     pub orientations: Option<PathBuf>,
     /// Measured loads: force plates over time (.mot, .sto, .csv, .c3d), which are assigned to feet, or an ExternalLoads file (.xml).
     #[serde(default)]
     pub loads: Option<PathBuf>,
-    /// Weights, in place of those of `[ik]`.
+    /// Weights, instead of those in `[ik]`.
     #[serde(default)]
     pub tasks: Option<PathBuf>,
-    /// First time, s.
+    /// Start time, s.
     #[serde(default, with = "crate::plain")]
     pub from: Option<f64>,
-    /// Last time, s.
+    /// End time, s.
     #[serde(default, with = "crate::plain")]
     pub to: Option<f64>,
 }
 
-/// Reads a pipeline file and checks what can be checked without opening others. `None` if and only if `log` holds an error.
+/// Reads a pipeline file and checks what can be checked without opening other files. `None` if and only if `log`
+/// contains an error.
 pub fn read(text: &str, log: &mut Diagnostics) -> Option<Pipeline> {
     match toml::from_str::<Pipeline>(text) {
         Ok(pipeline) => {
@@ -304,7 +306,7 @@ pub fn write(pipeline: &Pipeline) -> String {
 }
 
 impl Pipeline {
-    /// Tells what does not go together.
+    /// Reports inconsistent settings.
     pub fn check(&self, log: &mut Diagnostics) {
         let mut wrong = |message: String, hint: &str| log.error(0, "", message, hint);
         match (&self.model, &self.scale) {

@@ -1,5 +1,5 @@
-//! Solutions of optimal control as tables, in the layout of a MocoTrajectory: states, controls, multipliers, derivatives and
-//! parameters over time, under a header that says what was reached.
+//! Solutions of optimal control as tables, in the layout of a MocoTrajectory: states, controls, multipliers,
+//! derivatives and parameters over time, with a header about the solve.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ pub struct ColumnGroup<'a> {
     pub rows: Cow<'a, [Vec<f64>]>,
 }
 
-/// A solution, ready to be written.
+/// A solution to be written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SolutionTable<'a> {
     /// Time of each row, s.
@@ -24,19 +24,19 @@ pub struct SolutionTable<'a> {
     pub controls: ColumnGroup<'a>,
     /// Multipliers of the constraints.
     pub multipliers: ColumnGroup<'a>,
-    /// Rates of states that are variables of Moco; see [`rate_label`].
+    /// Rates of states that are variables in Moco; see [`rate_label`].
     pub derivatives: ColumnGroup<'a>,
     /// Parameters by name.
     pub parameters: Cow<'a, [(String, f64)]>,
     /// Iterations of the solver.
     pub iterations: usize,
-    /// Objective reached.
+    /// Objective.
     pub objective: f64,
-    /// What each goal contributes; those that contribute nothing are not written.
+    /// Cost of each goal; goals with zero cost are not written.
     pub goals: Cow<'a, [(String, f64)]>,
-    /// Time of the solver, s.
+    /// Time for the solve, s.
     pub seconds: f64,
-    /// What the solver says about its end.
+    /// Final status of the solver.
     pub status: Cow<'a, str>,
     /// Whether the problem is solved.
     pub success: bool,

@@ -1,11 +1,11 @@
-//! States of a model as JSON, by the names of what they hold.
+//! Named states of a model as JSON.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// A state by the names of what it holds. What is left out takes the model's default.
+/// A state by name. Missing values take the model's defaults.
 ///
 /// ```
 /// use soleus_io::states::NamedState;
@@ -21,37 +21,37 @@ pub struct NamedState {
     pub coordinates: BTreeMap<String, [f64; 2]>,
     /// Activations, fiber lengths and other states of forces, by path.
     pub aux_states: BTreeMap<String, f64>,
-    /// Controls in the model's order; all zero without them.
+    /// Controls in the model's order; default: zero.
     pub controls: Option<Vec<f64>>,
-    /// Accelerations for inverse dynamics, in the order of the mobilities; all zero without them.
+    /// Accelerations for inverse dynamics, in the order of the mobilities; default: zero.
     pub udot: Option<Vec<f64>>,
-    /// Rates of all states, for the implicit equations; those of the motion without them.
+    /// Rates of all states, for the implicit equations; default: those of the motion.
     pub xdot: Option<Vec<f64>>,
-    /// Multipliers of the constraints, for the implicit equations; those of the motion without them.
+    /// Multipliers of the constraints, for the implicit equations; default: those of the motion.
     pub lambda: Option<Vec<f64>>,
 }
 
 impl NamedState {
-    /// With a coordinate at a value (rad or m) and a speed (rad/s or m/s).
+    /// Adds a coordinate with its value (rad or m) and speed (rad/s or m/s).
     pub fn with(mut self, coordinate: &str, value: f64, speed: f64) -> Self {
         self.coordinates.insert(coordinate.to_string(), [value, speed]);
         self
     }
 }
 
-/// What is wrong with a file of states, or with one of them.
+/// Error in a file of states, or in one of the states.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct StatesError {
     /// Line in the file.
     pub line: u32,
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// What to do; may be empty.
+    /// Remedy; may be empty.
     pub hint: String,
 }
 
-/// A file `{"states": [{…}, …]}` whose states are read one by one, so that others' complaints can name their lines too.
+/// A file `{"states": [{…}, …]}` whose states are read one by one, so that later errors can refer to their lines.
 #[derive(Clone, Debug)]
 pub struct StatesFile<'t> {
     text: &'t str,
@@ -96,7 +96,7 @@ impl<'t> StatesFile<'t> {
         }
     }
 
-    /// How many states there are.
+    /// Number of states.
     pub fn len(&self) -> usize {
         self.states.len()
     }
@@ -115,7 +115,7 @@ impl<'t> StatesFile<'t> {
         })
     }
 
-    /// The line where state `i` says something under `key`, or begins if it does not.
+    /// Line of `key` in state `i`, or the first line of the state if it has no such key.
     pub fn line_of(&self, i: usize, key: &str) -> u32 {
         let state = self.states[i].get();
         // The state is a part of the text, so its place follows from the two addresses.

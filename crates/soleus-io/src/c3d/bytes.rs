@@ -1,4 +1,4 @@
-//! Numbers of three kinds of machines.
+//! Number formats of three kinds of machines.
 
 /// The machine that wrote the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Frames: points, then analog samples.
+//! Frames: points, followed by analog samples.
 
 use super::bytes::Processor;
 use super::header::{BLOCK, Header};

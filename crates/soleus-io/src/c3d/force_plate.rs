@@ -1,4 +1,4 @@
-//! Ground reaction from the channels of force plates.
+//! Ground reactions from the channels of force plates.
 
 use super::C3d;
 use soleus_math::table::{Element, Table, meters_per};
@@ -21,14 +21,14 @@ pub struct ForcePlate {
     pub kind: u8,
     /// Corners in the laboratory, in the quadrants +x+y, −x+y, −x−y, +x−y of the plate.
     pub corners: [Vec3<f64>; 4],
-    /// Type 2 and 4: from the origin of the transducer to the middle of the surface, in the plate's axes, z ≤ 0.
-    /// Type 3: half the distances of the sensors (a, b), and the height of the surface.
+    /// Type 2 and 4: vector from the origin of the transducer to the middle of the surface, in the plate's axes, z ≤ 0.
+    /// Type 3: half the distances between the sensors (a, b), and the height of the surface.
     pub origin: Vec3<f64>,
     /// Type 4: maps the channels to Fx … Mz, rows first.
     pub calibration: [[f64; 6]; 6],
-    /// Places of the channels among the analog columns, from zero.
+    /// Indices of the channels among the analog columns, from zero.
     pub channels: Vec<usize>,
-    /// Type 3: Kistler's correction of the center of pressure, 12 coefficients; zeros do nothing.
+    /// Type 3: Kistler's correction of the center of pressure, 12 coefficients; zeros for no correction.
     pub pressure_polynomial: [f64; 12],
 }
 
@@ -39,7 +39,7 @@ pub struct PlateForces {
     pub force: Vec<Vec3<f64>>,
     /// Moment about the middle of the surface.
     pub moment: Vec<Vec3<f64>>,
-    /// Center of pressure; NaN where the vertical force is 0.
+    /// Center of pressure; NaN if the vertical force is 0.
     pub pressure: Vec<Vec3<f64>>,
     /// Moment about the center of pressure.
     pub free_moment: Vec<Vec3<f64>>,
@@ -51,8 +51,8 @@ impl ForcePlate {
         (self.corners[0] + self.corners[1] + self.corners[2] + self.corners[3]) * 0.25
     }
 
-    /// Axes of the plate in the laboratory, as columns: x along the edge from corner 1 to
-    /// corner 0, z normal to the surface (as a rule downwards).
+    /// Axes of the plate in the laboratory, as columns: x along the edge from corner 1 to corner 0, z normal to the
+    /// surface (usually downwards).
     pub fn axes(&self) -> Mat33<f64> {
         let x = self.corners[0] - self.corners[1];
         let z = x.cross(self.corners[0] - self.corners[3]);
@@ -130,7 +130,7 @@ impl ForcePlate {
 }
 
 impl C3d {
-    /// The force plates of the trial; those of other types are reported and left out.
+    /// The force plates of the trial; plates of other types are reported and left out.
     pub fn force_plates(&self, log: &mut Diagnostics) -> Vec<ForcePlate> {
         let p = &self.parameters;
         let used = p.counts("FORCE_PLATFORM", "USED").first().copied().unwrap_or(0);
@@ -256,11 +256,11 @@ fn reaction_labels(i: usize) -> impl Iterator<Item = String> {
 }
 
 impl C3d {
-    /// Ground reactions in N, m and N m, in columns that external loads can name:
-    /// `ground_force_1_vx` (force), `ground_force_1_px` (center of pressure), `ground_moment_1_mx` (free moment), ….
+    /// Ground reactions in N, m and N m, in columns that can be used in external loads: `ground_force_1_vx` (force),
+    /// `ground_force_1_px` (center of pressure), `ground_moment_1_mx` (free moment), ….
     ///
-    /// Where the force normal to the plate is below `threshold` (N), and where there is none and
-    /// hence no center of pressure, all nine numbers of the plate are 0. `None` if the unit of length is unknown.
+    /// All nine values of a plate are 0 while the force normal to the plate is below `threshold` (N) or zero. `None` if
+    /// the length unit is unknown.
     pub fn ground_reactions(&self, threshold: f64, log: &mut Diagnostics) -> Option<Table> {
         let Some(m) = meters_per(self.length_unit()) else {
             log.error(0, "POINT:UNITS", format!("`{}` is not a unit of length", self.length_unit()), "");

@@ -1,8 +1,8 @@
 //! C3D: markers, analog channels, force plates and events of a motion capture trial.
 //!
-//! Source: The C3D File Format User Guide (Motion Lab Systems, 2008). A file is a header of 512
-//! bytes, parameters in named groups, and frames: the points, then the analog samples of that frame. Numbers
-//! are of Intel, DEC or SGI machines; data are 16-bit integers with a scale, or floats.
+//! Source: The C3D File Format User Guide (Motion Lab Systems, 2008). A file is a header of 512 bytes, parameters in
+//! named groups, and frames: the points, then the analog samples of that frame. Number formats are those of Intel, DEC
+//! or SGI machines; data are scaled 16-bit integers, or floats.
 
 mod bytes;
 mod data;
@@ -37,22 +37,22 @@ pub struct C3d {
     pub points: Table,
     /// All analog channels, scaled. Time 0 is the first sample.
     pub analog: Table,
-    /// What happened when.
+    /// Events.
     pub events: Vec<Event>,
 }
 
-/// Something that happened during the trial.
+/// An event during the trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What: `Foot Strike`.
+    /// Label: `Foot Strike`.
     pub label: String,
-    /// To what: `Left`; empty where the file does not say.
+    /// Context: `Left`; empty if not given.
     pub context: String,
-    /// When (s), counted from frame 1; subtract [`C3d::start_time`] for the time in the tables.
+    /// Time (s), from frame 1; subtract [`C3d::start_time`] for the time in the tables.
     pub time: f64,
 }
 
-/// Reads a C3D file. What can be read is returned together with what was wrong.
+/// Reads a C3D file. Returns the readable part together with the diagnostics.
 pub fn read(bytes: &[u8], file: &str) -> (Option<C3d>, Diagnostics) {
     let mut log = Diagnostics::new(file);
     let trial = read_trial(bytes, &mut log);
@@ -160,13 +160,13 @@ fn events(parameters: &Parameters, header: &Header) -> Vec<Event> {
 }
 
 impl C3d {
-    /// Time of the first frame (s), counted from frame 1.
+    /// Time of the first frame (s), from frame 1.
     pub fn start_time(&self) -> f64 {
         f64::from(self.first_frame.saturating_sub(1)) / self.point_rate
     }
 
-    /// The points that are markers: not the angles, forces, moments, powers and scalars that a
-    /// biomechanical model stored among them.
+    /// The points that are markers, without the angles, forces, moments, powers and scalars that a biomechanical model
+    /// stored among them.
     pub fn markers(&self) -> Table {
         let others: HashSet<String> =
             NOT_MARKERS.iter().flat_map(|p| self.parameters.continued_text("POINT", p)).collect();
@@ -187,7 +187,7 @@ impl C3d {
         }
     }
 
-    /// Unit of length of points and force plates.
+    /// Length unit of points and force plates.
     pub fn length_unit(&self) -> &str {
         self.points.metadata_value("Units").unwrap_or("mm")
     }

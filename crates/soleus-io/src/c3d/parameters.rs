@@ -7,7 +7,7 @@ use soleus_model::Diagnostics;
 /// The values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Words, without blanks around them.
+    /// Text, trimmed.
     Text(Vec<String>),
     /// Bytes and 16-bit integers; read as signed.
     Integers(Vec<i16>),
@@ -20,9 +20,9 @@ pub enum Value {
 pub struct Parameter {
     /// Name in upper case.
     pub name: String,
-    /// Sizes, the fastest first; of text the first is the length of a word.
+    /// Dimensions, fastest first; for text the first is the length of a string.
     pub dimensions: Vec<usize>,
-    /// What it holds.
+    /// Value.
     pub value: Value,
 }
 
@@ -34,13 +34,13 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// A parameter by the names of its group and its own.
+    /// A parameter by group and name.
     pub fn get(&self, group: &str, name: &str) -> Option<&Parameter> {
         let (_, parameters) = self.groups.iter().find(|(g, _)| g == group)?;
         parameters.iter().find(|p| p.name == name)
     }
 
-    /// Its numbers; empty if it is text or not there.
+    /// Numbers of a parameter; empty if it is text or missing.
     pub fn numbers(&self, group: &str, name: &str) -> Vec<f64> {
         match self.get(group, name).map(|p| &p.value) {
             Some(Value::Integers(v)) => v.iter().map(|&x| f64::from(x)).collect(),
@@ -49,7 +49,7 @@ impl Parameters {
         }
     }
 
-    /// Its integers read as counts from 0 to 65535, floats rounded; empty if it is text or not there.
+    /// Integers of a parameter as counts from 0 to 65535, floats rounded; empty if it is text or missing.
     pub fn counts(&self, group: &str, name: &str) -> Vec<usize> {
         match self.get(group, name).map(|p| &p.value) {
             Some(Value::Integers(v)) => v.iter().map(|&x| usize::from(x as u16)).collect(),
@@ -58,7 +58,7 @@ impl Parameters {
         }
     }
 
-    /// Its words; empty if it is not text or not there.
+    /// Strings of a parameter; empty if it is not text or missing.
     pub fn text(&self, group: &str, name: &str) -> &[String] {
         match self.get(group, name).map(|p| &p.value) {
             Some(Value::Text(v)) => v,
@@ -66,13 +66,13 @@ impl Parameters {
         }
     }
 
-    /// Words of a list that goes on in parameters with 2, 3, … behind the name.
+    /// Strings of a list that continues in parameters with suffix 2, 3, ….
     pub fn continued_text(&self, group: &str, name: &str) -> Vec<String> {
         let more = (2..).map(|i| self.text(group, &format!("{name}{i}"))).take_while(|v| !v.is_empty());
         self.text(group, name).iter().chain(more.flatten()).cloned().collect()
     }
 
-    /// Numbers of a list that goes on in parameters with 2, 3, … behind the name.
+    /// Numbers of a list that continues in parameters with suffix 2, 3, ….
     pub fn continued_numbers(&self, group: &str, name: &str) -> Vec<f64> {
         let more = (2..).map(|i| self.numbers(group, &format!("{name}{i}"))).take_while(|v| !v.is_empty());
         self.numbers(group, name).into_iter().chain(more.flatten()).collect()

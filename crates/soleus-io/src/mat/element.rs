@@ -1,4 +1,4 @@
-//! Elements: what everything in the file is made of.
+//! Elements, the building blocks of the file.
 
 use super::MatError;
 
@@ -49,14 +49,14 @@ impl Kind {
 pub struct Element<'a> {
     pub kind: Kind,
     pub bytes: &'a [u8],
-    /// Where the element begins.
+    /// Start of the element.
     pub start: usize,
-    /// Where its bytes begin.
+    /// Start of its data.
     pub at: usize,
 }
 
 impl Element<'_> {
-    /// The bytes as numbers; none if they are not numbers.
+    /// The data as numbers; empty if they are not numeric.
     pub fn numbers(&self) -> Vec<f64> {
         fn each<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f64) -> Vec<f64> {
             let exact = |c: &[u8]| c.try_into().map(&number).unwrap_or(f64::NAN);
@@ -77,7 +77,7 @@ impl Element<'_> {
         }
     }
 
-    /// The bytes as text.
+    /// The data as text.
     pub fn text(&self) -> String {
         match self.kind {
             Kind::Utf16 | Kind::U16 => {

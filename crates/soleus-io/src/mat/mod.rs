@@ -1,8 +1,9 @@
-//! MATLAB's level 5 files (`save` without `-v7.3`): numbers, text, cells, structures, and the tables among them.
+//! MATLAB's level 5 files (`save` without `-v7.3`): numbers, text, cells, structures and tables.
 //!
-//! Source: MathWorks, *MAT-File Format*. That document does not say how objects are stored; a `table` is one. Their
-//! parts lie in one list of cells, in a variable without a name that the header points to, and seven in a row make a
-//! table: columns, number of dimensions, of rows, names of rows, number of columns, names of columns, properties.
+//! Source: MathWorks, *MAT-File Format*. That document does not describe how objects are stored, and a `table` is an
+//! object. Their parts are in one list of cells, in an unnamed variable referenced in the header. Seven consecutive
+//! cells form a table: columns, number of dimensions, of rows, names of rows, number of columns, names of columns,
+//! properties.
 
 mod element;
 mod table;
@@ -11,12 +12,12 @@ pub use table::MatTable;
 
 use element::{Element, Elements, Kind};
 
-/// What a variable holds. Arrays run through their first index first.
+/// Value of a variable. Arrays are stored with the first index fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Numbers or logical values.
     Numbers {
-        /// Sizes.
+        /// Dimensions.
         dims: Vec<usize>,
         /// Real parts.
         values: Vec<f64>,
@@ -25,26 +26,26 @@ pub enum Value {
     Text(String),
     /// Cells.
     Cells {
-        /// Sizes.
+        /// Dimensions.
         dims: Vec<usize>,
-        /// What they hold.
+        /// Contents.
         cells: Vec<Value>,
     },
-    /// Structures: the fields of the first, then those of the second, ….
+    /// Structures: fields of the first, then of the second, ….
     Struct {
-        /// Sizes.
+        /// Dimensions.
         dims: Vec<usize>,
         /// Names and contents.
         fields: Vec<(String, Value)>,
     },
-    /// An object of this class, of which nothing more is known here.
+    /// An object of this class, which is not read.
     Object(String),
-    /// Something of a kind that is not read: sparse matrices, functions.
+    /// An unsupported type: sparse matrices, functions.
     Other,
 }
 
 impl Value {
-    /// The numbers, if it holds numbers.
+    /// The numbers, if it is numeric.
     pub fn numbers(&self) -> Option<&[f64]> {
         match self {
             Value::Numbers { values, .. } => Some(values),
@@ -52,7 +53,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is one.
+    /// The text, if it is text.
     pub fn text(&self) -> Option<&str> {
         match self {
             Value::Text(t) => Some(t),
@@ -77,7 +78,7 @@ impl Value {
     }
 }
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MatFile {
     /// Variables by name.
@@ -95,22 +96,22 @@ pub enum MatError {
     /// The file is of version 7.3.
     #[error("this MAT file is of version 7.3; save it with `-v7`")]
     Hdf5,
-    /// Numbers are stored from their other end.
+    /// Numbers are big-endian.
     #[error("this MAT file is big-endian, which is not supported")]
     BigEndian,
-    /// The file ends within something.
+    /// The file is truncated.
     #[error("the file is truncated or damaged at byte {at}")]
     Damaged {
-        /// Where, in the file or in what was unpacked of it.
+        /// Position in the file or in its unpacked data.
         at: usize,
     },
-    /// What was packed cannot be unpacked.
+    /// Compressed data cannot be unpacked.
     #[error("the compressed data at byte {at} are damaged or larger than {} MB", LARGEST >> 20)]
     Packed {
-        /// Where.
+        /// Position.
         at: usize,
     },
-    /// Cells within cells within cells.
+    /// Cells are nested too deeply.
     #[error("the file nests cells and structures deeper than {DEEPEST}")]
     TooDeep,
 }

@@ -2,10 +2,10 @@
 
 use super::Value;
 
-/// Columns with names.
+/// Named columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MatTable {
-    /// Names and contents; a column of cells or of numbers has one for each row.
+    /// Names and contents; a column of cells or numbers has one per row.
     pub columns: Vec<(String, Value)>,
     /// Number of rows.
     pub rows: usize,
@@ -17,7 +17,7 @@ impl MatTable {
         self.columns.iter().find(|c| c.0 == name).map(|c| &c.1)
     }
 
-    /// What a column of cells holds in a row.
+    /// Content of a column of cells in a row.
     pub fn cell(&self, name: &str, row: usize) -> Option<&Value> {
         self.column(name)?.cells()?.get(row)
     }

@@ -1,4 +1,4 @@
-//! The mesh files that contact geometry names, found, read and put into the model.
+//! Finds and reads the mesh files of contact geometry.
 
 use super::{Mesh, read_mesh};
 use soleus_math::Vec3;
@@ -10,10 +10,10 @@ const GEOMETRY_FOLDER: &str = "Geometry";
 
 /// Reads the mesh of every `ContactMesh` that has none yet.
 ///
-/// `open` gives the bytes of a file, or `None` when there is none; it gets the file name as the
-/// model writes it, then the same name in a folder `Geometry`, both to be taken from the folder of the
-/// model unless absolute. A mesh that is missing or cannot be read is an error with the line of the
-/// geometry and the names tried; a warning when no force uses the geometry.
+/// `open` returns the bytes of a file, or `None` if there is none; it is called with the file name in the model, then
+/// with the same name in a folder `Geometry`, both relative to the folder of the model unless absolute. A missing or
+/// unreadable mesh is an error with the line of the geometry and the names tried, or a warning if no force uses the
+/// geometry.
 pub fn read_contact_meshes(
     model: &mut Model,
     diagnostics: &mut Diagnostics,

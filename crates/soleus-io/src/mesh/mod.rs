@@ -23,10 +23,10 @@ pub struct Mesh {
     pub faces: Vec<Vec<u32>>,
 }
 
-/// What is wrong with a mesh file.
+/// Error in a mesh file.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MeshError {
-    /// The ending of the file name is not one of those we read.
+    /// Unknown file extension.
     #[error("{file}: meshes must be .obj, .stl or .vtp files")]
     UnknownFormat {
         /// The file as the user named it.
@@ -39,19 +39,19 @@ pub enum MeshError {
         file: String,
         /// Line, from 1; 0 in binary files and where no line applies.
         line: u32,
-        /// What is wrong.
+        /// Error message.
         message: String,
     },
-    /// A face names a vertex that the file does not have.
+    /// A face refers to a vertex that is not in the file.
     #[error("{file}:{line}: a face refers to vertex {index}, but there are {count} vertices")]
     NoSuchVertex {
         /// The file as the user named it.
         file: String,
         /// Line, from 1; 0 where no line applies.
         line: u32,
-        /// The index as the file writes it.
+        /// The index in the file.
         index: i64,
-        /// How many vertices there are.
+        /// Number of vertices.
         count: usize,
     },
 }
@@ -62,12 +62,11 @@ impl MeshError {
     }
 }
 
-/// Reads a mesh in the format that the ending of its name says. `file` is not opened.
+/// Reads a mesh in the format given by its file extension. `file` is not opened.
 ///
 /// # Errors
 ///
-/// When the ending is none of `.obj`, `.stl`, `.stla`, `.vtp`, or the contents do not follow the
-/// format.
+/// If the extension is not `.obj`, `.stl`, `.stla` or `.vtp`, or the contents do not follow the format.
 pub fn read_mesh(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
     let ending = file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     match ending.as_str() {

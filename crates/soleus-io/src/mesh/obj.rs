@@ -4,13 +4,12 @@ use super::{Mesh, MeshError, line_number, three_numbers};
 
 /// Reads a Wavefront file.
 ///
-/// Lines `v x y z` and `f i j k …` count; `i` may be `i/t/n`, counts from one, and counts back
-/// from the last vertex when negative. A backslash continues a line.
+/// Lines `v x y z` and `f i j k …` are read; `i` may be `i/t/n`, starts at one, and counts back from the last vertex if
+/// negative. A backslash continues a line.
 ///
 /// # Errors
 ///
-/// When a vertex is not three numbers, a face has fewer than three vertices, or names one that
-/// is not there.
+/// If a vertex is not three numbers, or a face has fewer than three vertices or refers to a missing one.
 pub fn read_obj(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
     let text = String::from_utf8_lossy(bytes);
     let mut mesh = Mesh::default();

@@ -1,5 +1,5 @@
-//! `.stl`, ascii and binary. The format repeats the vertices of every facet; they are joined
-//! again, because contact needs a closed surface.
+//! `.stl`, ASCII and binary. The format repeats the vertices of every facet; they are merged, because contact needs a
+//! closed surface.
 
 use std::collections::HashMap;
 
@@ -16,12 +16,11 @@ const JOIN_BELOW: f64 = 8.75e-7;
 const HEADER: usize = 80;
 const FACET: usize = 50;
 
-/// Reads an `.stl` file of either kind; normals are ignored.
+/// Reads an ASCII or binary `.stl` file; normals are ignored.
 ///
 /// # Errors
 ///
-/// When the file is cut off, a vertex is not three finite numbers, or a facet has fewer than
-/// three vertices.
+/// If the file is truncated, a vertex is not three finite numbers, or a facet has fewer than three vertices.
 pub fn read_stl(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
     match is_ascii(bytes) {
         true => read_ascii(bytes, file),

@@ -10,7 +10,7 @@ use crate::osim::read_document;
 ///
 /// # Errors
 ///
-/// When the file is not XML, is not of that kind, or its arrays do not fit together.
+/// If the file is not XML or not of this kind, or its arrays are inconsistent.
 pub fn read_vtp(bytes: &[u8], file: &str) -> Result<Mesh, MeshError> {
     let (doc, diags) = read_document(bytes, file);
     let Some(doc) = doc else {

@@ -20,7 +20,7 @@ use soleus_model::{Diagnostics, Document, Element, Model};
 /// Reads a model file of any version that OpenSim reads: bytes to document, document upgraded to the
 /// current version, document built into a model. `file` is the name for messages; nothing is opened.
 ///
-/// The model is `None` if and only if the diagnostics hold an error.
+/// The model is `None` if and only if the diagnostics contain an error.
 pub fn read_model(bytes: &[u8], file: &str) -> (Option<Model>, Diagnostics) {
     let (document, mut diagnostics) = read_elements(bytes, file);
     let Some(mut document) = document else { return (None, diagnostics) };
@@ -33,9 +33,9 @@ pub fn read_model(bytes: &[u8], file: &str) -> (Option<Model>, Diagnostics) {
     (model, diagnostics)
 }
 
-/// Builds a model from the `Model` element of another file, a study's say. `file` is the name for messages.
+/// Builds a model from the `Model` element of another file, such as a study. `file` is the name for messages.
 ///
-/// The model is `None` if and only if the diagnostics hold an error.
+/// The model is `None` if and only if the diagnostics contain an error.
 pub fn read_model_element(model: &Element, file: &str) -> (Option<Model>, Diagnostics) {
     let mut diagnostics = Diagnostics::new(file.to_string());
     let mut root = Element::new("OpenSimDocument", model.line);

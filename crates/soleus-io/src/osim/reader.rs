@@ -1,19 +1,19 @@
-//! Bytes to document: a small XML reader that knows the habits of OpenSim's files.
+//! XML reader for OpenSim's files.
 //!
-//! It accepts what those files hold and a strict reader would refuse: tags such as
-//! `HuntCrossleyForce::ContactParameters`, comments before the XML declaration, Latin-1 bytes in
-//! a file that calls itself UTF-8, stray characters after the root. It refuses what no model
-//! needs and what could cost time or memory without bound: document type declarations, entities
-//! other than the five predefined ones, nesting beyond [`MAX_DEPTH`].
+//! It accepts content of those files that a strict reader would refuse: tags such as
+//! `HuntCrossleyForce::ContactParameters`, comments before the XML declaration, Latin-1 bytes in a file that calls
+//! itself UTF-8, stray characters after the root. It refuses content that no model needs and that could take unlimited
+//! time or memory: document type declarations, entities other than the five predefined ones, nesting beyond
+//! [`MAX_DEPTH`].
 //!
-//! The work is linear in the length of the input, and the tree is built with an explicit stack.
+//! The time is linear in the length of the input, and the tree is built with an explicit stack.
 
 use std::borrow::Cow;
 
 use soleus_model::{Content, Diagnostics, Document, Element};
 
-/// Deepest nesting accepted. The deepest element in OpenSim's own models lies at depth 22; the
-/// limit keeps every later walk over the tree, recursive or not, within a small stack.
+/// Maximum nesting depth. The deepest element in OpenSim's own models is at depth 22; the limit keeps recursive
+/// traversal of the tree within a small stack.
 pub const MAX_DEPTH: usize = 200;
 
 /// After so many errors the rest of the file is not worth listing.
@@ -28,16 +28,16 @@ const MAX_ENCODING_WARNINGS: usize = 10;
 
 /// Reads an OpenSim XML file.
 ///
-/// `file` is the name used in messages; it is not opened. The document is `None` when the bytes
-/// are not an XML file that we accept; the diagnostics then hold at least one error with its
-/// line. Warnings alone leave a document.
+/// `file` is the name used in messages; it is not opened. The document is `None` if the bytes are not an accepted XML
+/// file; the diagnostics then contain at least one error with its line.
 ///
 /// Files without an `OpenSimDocument` root (before OpenSim 1.6) give version 0.
 pub fn read_document(bytes: &[u8], file: &str) -> (Option<Document>, Diagnostics) {
     read(bytes, file, true)
 }
 
-/// As [`read_document`], but comments are left out: a third of many a model file, and nothing to build a model from.
+/// As [`read_document`], but without comments, which make up a third of many model files and are not needed to build a
+/// model.
 pub fn read_elements(bytes: &[u8], file: &str) -> (Option<Document>, Diagnostics) {
     read(bytes, file, false)
 }

@@ -1,4 +1,4 @@
-//! Sets of a model document, changed before the model is built: what tools add to a model or take out of it.
+//! Changes to the sets of a model document before the model is built.
 
 use soleus_model::{Document, Element};
 
@@ -7,7 +7,7 @@ fn model(document: &mut Document) -> Option<&mut Element> {
     if document.root.tag == "Model" { Some(&mut document.root) } else { document.root.child_mut("Model") }
 }
 
-/// The members of the set `tag` (`ForceSet`, …) of a file that holds one, or of its model; `None` if there is no such set.
+/// Members of the set `tag` (`ForceSet`, …) in a file or in its model; `None` if there is no such set.
 pub fn set_members(document: &Document, tag: &str) -> Option<Vec<Element>> {
     let root = &document.root;
     let set = match root.tag == tag {
@@ -18,7 +18,7 @@ pub fn set_members(document: &Document, tag: &str) -> Option<Vec<Element>> {
     Some(objects.into_iter().flat_map(Element::children).cloned().collect())
 }
 
-/// Takes all members out of a set of the model.
+/// Removes all members of a set of the model.
 pub fn clear_set(document: &mut Document, tag: &str) {
     let objects = model(document).and_then(|m| m.child_mut(tag)).and_then(|s| s.child_mut("objects"));
     if let Some(objects) = objects {
@@ -26,9 +26,9 @@ pub fn clear_set(document: &mut Document, tag: &str) {
     }
 }
 
-/// Adds members to a set of the model, which is made if need be. Both have to be of the same version: upgrade first.
+/// Adds members to a set of the model, which is created if necessary. Both must be of the same version: upgrade first.
 ///
-/// The new members lose their lines, which are those of another file; one without a name gets one.
+/// The new members lose their line numbers, which refer to another file; members without a name get one.
 pub fn add_to_set(document: &mut Document, tag: &str, members: Vec<Element>) {
     let Some(model) = model(document) else { return };
     if model.child(tag).is_none() {

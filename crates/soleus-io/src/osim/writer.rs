@@ -1,12 +1,12 @@
-//! Document to text.
+//! Writes documents as text.
 
 use soleus_model::{Content, Document, Element};
 
 /// The document as an XML file: UTF-8, one tab per level, text-only elements on one line.
 ///
-/// Elements that hold text are written without added white space, so that reading the result
-/// gives an equal tree. Two things have no exact form in XML: `--` inside a comment is written
-/// `- -`, and text that is only white space is dropped by the reader.
+/// Elements with text are written without additional white space, so that the result reads back to the same tree. There
+/// are two exceptions: `--` inside a comment is written as `- -`, and text of white space only is dropped by the
+/// reader.
 pub fn write_document(doc: &Document) -> String {
     let mut out = String::with_capacity(64 * 1024);
     out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n");
@@ -23,7 +23,7 @@ pub fn write_document(doc: &Document) -> String {
     out
 }
 
-/// An element and all that it holds as XML, in the form of [`write_document`].
+/// An element with its content as XML, in the format of [`write_document`].
 pub fn write_element(e: &Element) -> String {
     let mut out = String::new();
     push_element(&mut out, e, Some(0));

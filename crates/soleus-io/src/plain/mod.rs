@@ -1,8 +1,8 @@
-//! Forms in which values that serde does not know, or does not know well, are written: numbers that may be infinite, elements,
-//! functions, operators. For `#[serde(with = "crate::plain")]`.
+//! Serialization of values that serde does not support, or not well: infinite numbers, elements, functions, operators.
+//! For `#[serde(with = "crate::plain")]`.
 //!
-//! JSON has no infinite numbers, so those are the texts `Infinity`, `-Infinity` and `NaN` (docs/formats.md), in TOML too. An
-//! element is its XML.
+//! JSON has no infinite numbers, so they are written as the texts `Infinity`, `-Infinity` and `NaN` (docs/formats.md),
+//! in TOML too. Elements are written as XML.
 
 mod element;
 mod function;

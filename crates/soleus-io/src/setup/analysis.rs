@@ -20,7 +20,7 @@ pub struct AnalysisSetup {
     pub step_interval: usize,
     /// `in_degrees`. Default true.
     pub in_degrees: bool,
-    /// What it is about.
+    /// Kind of analysis.
     pub kind: AnalysisKind,
 }
 
@@ -117,7 +117,7 @@ pub enum AnalysisKind {
         /// `body_names`. Default `center_of_mass`.
         #[serde(default = "usual::center_of_mass")]
         bodies: Vec<String>,
-        /// Members of `ConstraintSet`: what replaces contact with the ground.
+        /// Members of `ConstraintSet`: constraints that replace contact with the ground.
         #[serde(default)]
         contacts: Vec<ContactSetup>,
         /// `force_threshold`, N. Default 6.
@@ -129,11 +129,11 @@ pub enum AnalysisKind {
         /// `report_constraint_reactions`. Default false.
         #[serde(default)]
         report_reactions: bool,
-        /// `forces_file`: forces of the actuators in place of what their states say; no property of OpenSim's.
+        /// `forces_file`: actuator forces that replace those computed from the states; not in OpenSim.
         #[serde(default)]
         forces_file: Option<String>,
     },
-    /// Net moments and powers of joints; no class of OpenSim's.
+    /// Net joint moments and powers; not in OpenSim.
     JointPower,
     /// `OutputReporter`.
     OutputReporter {
@@ -141,15 +141,15 @@ pub enum AnalysisKind {
         #[serde(default)]
         paths: Vec<String>,
     },
-    /// A class that is kept by its name only.
+    /// An unsupported class; only its name is kept.
     Other(String),
 }
 
-/// `RollingOnSurfaceConstraint` in place of a contact.
+/// `RollingOnSurfaceConstraint` that replaces a contact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContactSetup {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Line in the file, from 1.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -6,19 +6,19 @@ use super::tool::{self, ToolSetup};
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
-/// What an `AnalyzeTool` asks for.
+/// Setup of an `AnalyzeTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AnalyzeSetup {
-    /// What it shares with other tools.
+    /// Properties shared with other tools.
     pub tool: ToolSetup,
     /// Members of `AnalysisSet`.
     pub analyses: Vec<AnalysisSetup>,
     /// `states_file`.
     pub states_file: Option<String>,
-    /// `coordinates_file`, where there is no `states_file`.
+    /// `coordinates_file`, if there is no `states_file`.
     pub coordinates_file: Option<String>,
-    /// `speeds_file`, beside the coordinates.
+    /// `speeds_file`, in addition to the coordinates.
     pub speeds_file: Option<String>,
     /// `lowpass_cutoff_frequency_for_coordinates`, Hz; negative: none.
     #[serde(with = "crate::plain")]

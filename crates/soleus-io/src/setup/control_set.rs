@@ -1,4 +1,4 @@
-//! `ControlSet`: controls over time as nodes, the form that CMC and static optimization write.
+//! `ControlSet`: controls over time as nodes, the format written by CMC and static optimization.
 
 use super::properties::Properties;
 use crate::osim::{LATEST_VERSION, escape, read_document};
@@ -15,22 +15,22 @@ use std::fmt::Write;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Control {
-    /// Name of the actuator; files may add `.excitation` to it, which is taken off.
+    /// Name of the actuator; a suffix `.excitation` in the file is removed.
     pub name: String,
     /// Line in the file, from 1.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
-    /// Its value over time.
+    /// Value over time.
     pub course: ControlCourse,
 }
 
-/// How a control runs over time.
+/// A control as a function of time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ControlCourse {
     /// `ControlConstant`.
     Constant(#[serde(with = "crate::plain")] f64),
-    /// `ControlLinear`. Nodes are in order of time; of two at the same time the later in the file counts.
+    /// `ControlLinear`. Nodes are in order of time; of two nodes at the same time the later one in the file is used.
     Nodes {
         /// Times, s.
         #[serde(default, with = "crate::plain")]
@@ -38,19 +38,19 @@ pub enum ControlCourse {
         /// Values.
         #[serde(default, with = "crate::plain")]
         values: Vec<f64>,
-        /// `use_steps`: the value of a node holds from just after the node before it up to the node itself.
+        /// `use_steps`: the value of a node applies from just after the previous node up to the node itself.
         #[serde(default)]
         use_steps: bool,
-        /// `extrapolate`: whether the first and the last line go on outside; else the end values hold.
+        /// `extrapolate`: whether to extrapolate linearly; otherwise values are constant outside the nodes.
         #[serde(default)]
         extrapolate: bool,
     },
 }
 
-/// Reads the controls of a file that holds a `ControlSet`; `file` is the name for messages. `None` if and only if the
-/// diagnostics hold an error.
+/// Reads the controls of a file with a `ControlSet`; `file` is the name for messages. `None` if and only if the
+/// diagnostics contain an error.
 ///
-/// Such files are long lists of nodes, which are read apart, before the tree of elements is made.
+/// Such files are long lists of nodes, which are read separately, before the tree of elements is built.
 pub fn read_control_set(bytes: &[u8], file: &str) -> (Option<Vec<Control>>, Diagnostics) {
     let (bytes, nodes) = nodes_apart(bytes);
     let (document, mut log) = read_document(&bytes, file);
@@ -58,13 +58,13 @@ pub fn read_control_set(bytes: &[u8], file: &str) -> (Option<Vec<Control>>, Diag
     (set, log)
 }
 
-/// A table of controls as a `ControlSet`: a `ControlLinear` for each column, with a node for each row, as OpenSim 4.6 writes the
-/// activations of static optimization.
+/// A table of controls as a `ControlSet`: a `ControlLinear` for each column, with a node for each row, in the format in
+/// which OpenSim 4.6 writes the activations of static optimization.
 pub fn write_control_set(table: &Table) -> String {
     write_controls(table, &|_| false)
 }
 
-/// As [`write_control_set`]; `use_steps` tells of a column whether its values are held.
+/// As [`write_control_set`]; `use_steps` returns whether the values of a column are piecewise constant.
 pub fn write_controls(table: &Table, use_steps: &dyn Fn(usize) -> bool) -> String {
     // The numbers are most of it.
     let mut out = String::with_capacity(130 * table.rows() * table.labels().len());

@@ -6,15 +6,15 @@ use super::tool::{self, ToolSetup};
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
-/// What a `ForwardTool` asks for.
+/// Setup of a `ForwardTool`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ForwardSetup {
-    /// What it shares with other tools.
+    /// Properties shared with other tools.
     pub tool: ToolSetup,
     /// Members of `AnalysisSet`.
     pub analyses: Vec<AnalysisSetup>,
-    /// `states_file`: where the initial state is found, at the last row that is not after `initial_time`.
+    /// `states_file`: contains the initial state, the last row at or before `initial_time`.
     pub states_file: Option<String>,
 }
 

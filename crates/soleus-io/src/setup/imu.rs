@@ -4,15 +4,15 @@ use super::properties::Properties;
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
-/// What an `IMUPlacer` asks for.
+/// Setup of an `IMUPlacer`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImuPlacerSetup {
     /// `model_file`.
     pub model_file: Option<String>,
-    /// `base_imu_label`: the column that tells the heading.
+    /// `base_imu_label`: the column that defines the heading.
     pub base_imu_label: Option<String>,
-    /// `base_heading_axis`: the axis of that sensor along which the subject faces, such as `-z`.
+    /// `base_heading_axis`: the axis of that sensor that points in the facing direction, such as `-z`.
     pub base_heading_axis: Option<String>,
     /// `sensor_to_opensim_rotations`: space-fixed angles about x, y, z, rad.
     #[serde(with = "crate::plain")]
@@ -23,7 +23,7 @@ pub struct ImuPlacerSetup {
     pub output_model_file: Option<String>,
 }
 
-/// What an `IMUInverseKinematicsTool` asks for.
+/// Setup of an `IMUInverseKinematicsTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImuInverseKinematicsSetup {
@@ -41,7 +41,7 @@ pub struct ImuInverseKinematicsSetup {
     /// `OrientationWeightSet`: sensors and their weights.
     #[serde(with = "crate::plain")]
     pub weights: Vec<(String, f64)>,
-    /// `time_range`, s. Default everything.
+    /// `time_range`, s. Default: all times.
     #[serde(with = "crate::plain")]
     pub time_range: [f64; 2],
     /// `report_errors`. Default true.

@@ -4,7 +4,7 @@ use super::properties::Properties;
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
-/// What an `InverseDynamicsTool` asks for.
+/// Setup of an `InverseDynamicsTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InverseDynamicsSetup {
@@ -14,10 +14,10 @@ pub struct InverseDynamicsSetup {
     pub model_file: Option<String>,
     /// `results_directory`. Default `./`.
     pub results_directory: String,
-    /// `time_range`, s. Default everything.
+    /// `time_range`, s. Default: all times.
     #[serde(with = "crate::plain")]
     pub time_range: [f64; 2],
-    /// `forces_to_exclude`: names, groups, or `all`, `actuators`, `muscles` in any case.
+    /// `forces_to_exclude`: names, groups, or `all`, `actuators`, `muscles`, ignoring case.
     pub forces_to_exclude: Vec<String>,
     /// `external_loads_file`.
     pub external_loads_file: Option<String>,

@@ -4,17 +4,17 @@ use super::properties::Properties;
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document, Element};
 
-/// What an `InverseKinematicsTool` asks for.
+/// Setup of an `InverseKinematicsTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InverseKinematicsSetup {
-    /// Name of the tool; files of errors begin with it.
+    /// Name of the tool; prefix of the error files.
     pub name: String,
     /// `model_file`.
     pub model_file: Option<String>,
     /// `results_directory`. Default `./`.
     pub results_directory: String,
-    /// `constraint_weight`. OpenSim reads it, and then enforces constraints whatever it is; so do we.
+    /// `constraint_weight`. Read but not used, as in OpenSim, which always enforces constraints.
     #[serde(with = "crate::plain")]
     pub constraint_weight: f64,
     /// `accuracy` of OpenSim's optimizer. Default 1e-5.
@@ -22,13 +22,13 @@ pub struct InverseKinematicsSetup {
     pub accuracy: f64,
     /// `IKTaskSet`.
     pub tasks: Vec<IkTask>,
-    /// File of the tasks, where `IKTaskSet` only names one.
+    /// File of the tasks, if `IKTaskSet` only names one.
     pub task_file: Option<String>,
     /// `marker_file`.
     pub marker_file: Option<String>,
     /// `coordinate_file`.
     pub coordinate_file: Option<String>,
-    /// `time_range`, s. Default everything.
+    /// `time_range`, s. Default: all times.
     #[serde(with = "crate::plain")]
     pub time_range: [f64; 2],
     /// `report_errors`. Default true.
@@ -80,11 +80,11 @@ pub struct IkCoordinateTask {
     pub value: f64,
 }
 
-/// Where the wanted value of a coordinate comes from.
+/// Source of the target value of a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueType {
-    /// The model's default.
+    /// The model's default value.
     Default,
     /// `value` of the task.
     Manual,
@@ -154,7 +154,7 @@ pub(super) fn read(tool: &Element, log: &mut Diagnostics) -> InverseKinematicsSe
     setup
 }
 
-/// The tasks of a file that holds an `IKTaskSet`.
+/// The tasks in a file with an `IKTaskSet`.
 pub fn read_ik_tasks(document: &Document, log: &mut Diagnostics) -> Option<Vec<IkTask>> {
     let root = &document.root;
     let set = if root.tag == "IKTaskSet" { Some(root) } else { root.child("IKTaskSet") };

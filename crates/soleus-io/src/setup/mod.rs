@@ -1,6 +1,6 @@
-//! Setup files of OpenSim's tools: a document to plain structs with the tool's defaults.
+//! Setup files of OpenSim's tools: converts documents to plain structs with the tool's defaults.
 //!
-//! File names stay as the file gives them; whoever opens them takes relative ones from the folder of the setup file.
+//! File names are kept as in the file; relative names refer to the folder of the setup file.
 
 mod analysis;
 mod analyze;
@@ -37,7 +37,7 @@ pub use tracking::{
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document};
 
-/// What a setup file asks for.
+/// A setup file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Setup {
@@ -68,7 +68,7 @@ pub enum Setup {
 }
 
 impl Setup {
-    /// Names another model file. `false` if the setup holds its model in another way.
+    /// Replaces the model file. `false` if the setup specifies its model in another way.
     pub fn set_model_file(&mut self, file: String) -> bool {
         let name = match self {
             Setup::InverseKinematics(s) => &mut s.model_file,
@@ -90,8 +90,7 @@ impl Setup {
     }
 }
 
-/// Reads the tool of a setup document; properties that no tool has are warned about. `None` if and only if `log` holds an
-/// error.
+/// Reads the tool of a setup document; warns about unknown properties. `None` if and only if `log` contains an error.
 pub fn read(document: &Document, log: &mut Diagnostics) -> Option<Setup> {
     let root = &document.root;
     let tool = if root.tag == "OpenSimDocument" { root.children().next() } else { Some(root) };

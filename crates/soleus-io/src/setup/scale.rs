@@ -1,4 +1,4 @@
-//! `ScaleTool`: the model and its markers, how to scale it, how to place the markers.
+//! `ScaleTool`: model and markers, scaling, marker placement.
 
 use super::inverse_kinematics::{IkTask, tasks};
 use super::properties::Properties;
@@ -6,13 +6,13 @@ use crate::osim::{LATEST_VERSION, write_document};
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document, Element};
 
-/// What a `ScaleTool` asks for.
+/// Setup of a `ScaleTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScaleSetup {
-    /// Name of the tool, which becomes that of the model.
+    /// Name of the tool and of the scaled model.
     pub name: String,
-    /// `mass` of the subject, kg; not above zero: that which the factors give. Default −1.
+    /// `mass` of the subject, kg; if not positive, the mass follows from the scale factors. Default −1.
     #[serde(with = "crate::plain")]
     pub mass: f64,
     /// `height` of the subject, mm; not used. Default −1.
@@ -39,13 +39,13 @@ pub struct ScaleSetup {
 pub struct ModelScaler {
     /// `apply`. Default true.
     pub apply: bool,
-    /// `scaling_order`: what sets factors, the later over the earlier.
+    /// `scaling_order`: sources of scale factors; later ones replace earlier ones.
     pub scaling_order: Vec<ScalingStep>,
     /// `MeasurementSet`.
     pub measurements: Vec<MeasurementSetup>,
-    /// `ScaleSet`: factors given by hand.
+    /// `ScaleSet`: manual scale factors.
     pub manual: Vec<ManualScale>,
-    /// File of the manual factors, where `ScaleSet` only names one.
+    /// File of the manual factors, if `ScaleSet` only names one.
     pub manual_file: Option<String>,
     /// `marker_file`.
     pub marker_file: Option<String>,
@@ -60,7 +60,7 @@ pub struct ModelScaler {
     pub output_scale_file: Option<String>,
 }
 
-/// A word of `scaling_order`.
+/// An item of `scaling_order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScalingStep {
@@ -74,17 +74,17 @@ pub enum ScalingStep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasurementSetup {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// `apply`. Default true.
     pub apply: bool,
     /// `MarkerPairSet`: names of the markers.
     pub pairs: Vec<[String; 2]>,
-    /// `BodyScaleSet`: bodies, and whether along x, y, z.
+    /// `BodyScaleSet`: bodies, and whether they are scaled along x, y, z.
     pub bodies: Vec<(String, [bool; 3])>,
 }
 
-/// `Scale`: factors given by hand.
+/// `Scale`: manual scale factors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ManualScale {
@@ -105,7 +105,7 @@ pub struct MarkerPlacer {
     pub apply: bool,
     /// `IKTaskSet`.
     pub tasks: Vec<IkTask>,
-    /// File of the tasks, where `IKTaskSet` only names one.
+    /// File of the tasks, if `IKTaskSet` only names one.
     pub task_file: Option<String>,
     /// `marker_file`.
     pub marker_file: Option<String>,
@@ -293,7 +293,7 @@ fn read_measurement(e: &Element, log: &mut Diagnostics) -> MeasurementSetup {
     m
 }
 
-/// The measurements of a file that holds a `MeasurementSet`, or a `ScaleTool` with one.
+/// The measurements in a file with a `MeasurementSet`, or a `ScaleTool` with one.
 pub fn read_measurements(document: &Document, log: &mut Diagnostics) -> Option<Vec<MeasurementSetup>> {
     match find(&document.root, "MeasurementSet", 4) {
         Some(set) => {
@@ -317,7 +317,7 @@ fn find<'e>(e: &'e Element, tag: &str, levels: usize) -> Option<&'e Element> {
     levels.checked_sub(1).and_then(|left| e.children().find_map(|c| find(c, tag, left)))
 }
 
-/// The factors of a file that holds a `ScaleSet`.
+/// The factors in a file with a `ScaleSet`.
 pub fn read_scale_set(document: &Document, log: &mut Diagnostics) -> Option<Vec<ManualScale>> {
     let root = &document.root;
     let set = if root.tag == "ScaleSet" { Some(root) } else { root.child("ScaleSet") };
@@ -333,7 +333,7 @@ pub fn read_scale_set(document: &Document, log: &mut Diagnostics) -> Option<Vec<
     }
 }
 
-/// Factors as a file with a `ScaleSet`, as OpenSim's ScaleTool writes it; `name` is that of the model.
+/// Scale factors as a file with a `ScaleSet`, in the format of OpenSim's ScaleTool; `name` is that of the model.
 pub fn write_scale_set(name: &str, scales: &[ManualScale]) -> String {
     let mut objects = Element::new("objects", 0);
     for s in scales {

@@ -1,18 +1,18 @@
-//! What the setup files of `ForwardTool`, `AnalyzeTool`, `RRATool` and `CMCTool` have in common.
+//! Common properties of the setup files of `ForwardTool`, `AnalyzeTool`, `RRATool` and `CMCTool`.
 
 use super::properties::Properties;
 use serde::{Deserialize, Serialize};
 use soleus_model::Element;
 
-/// Properties that these tools share; source: OpenSim's `AbstractTool`, defaults included.
+/// Common properties of these tools, with defaults; source: OpenSim's `AbstractTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolSetup {
-    /// Name of the tool; result files begin with it.
+    /// Name of the tool; prefix of the result files.
     pub name: String,
     /// `model_file`.
     pub model_file: Option<String>,
-    /// `replace_force_set`: whether the model's own forces are left out.
+    /// `replace_force_set`: whether the model's own forces are removed.
     pub replace_force_set: bool,
     /// `force_set_files`: files whose forces are added to the model.
     pub force_set_files: Vec<String>,
@@ -26,7 +26,7 @@ pub struct ToolSetup {
     pub final_time: f64,
     /// `solve_for_equilibrium_for_auxiliary_states`. Default false.
     pub solve_for_equilibrium: bool,
-    /// `maximum_number_of_integrator_steps`. Default 20000. OpenSim's tools never come to enforce it.
+    /// `maximum_number_of_integrator_steps`. Default 20000. OpenSim's tools do not enforce it.
     #[serde(with = "crate::plain")]
     pub maximum_steps: f64,
     /// `maximum_integrator_step_size`, s. Default 1.
@@ -38,10 +38,10 @@ pub struct ToolSetup {
     /// `integrator_error_tolerance`. Default 1e-5.
     #[serde(with = "crate::plain")]
     pub error_tolerance: f64,
-    /// Members of `AnalysisSet`, as the file has them.
+    /// Members of `AnalysisSet`, as in the file.
     #[serde(with = "crate::plain")]
     pub analyses: Vec<Element>,
-    /// Members of `ControllerSet`, as the file has them.
+    /// Members of `ControllerSet`, as in the file.
     #[serde(with = "crate::plain")]
     pub controllers: Vec<Element>,
     /// `external_loads_file`.

@@ -1,4 +1,4 @@
-//! `CMCTool` and `RRATool`, and the files that they name: task sets and limits of controls.
+//! `CMCTool` and `RRATool`, with their task sets and control limits.
 
 use super::analysis::{AnalysisSetup, read_analyses};
 use super::properties::Properties;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document, Element};
 use std::fmt::Write;
 
-/// What both tools ask for.
+/// Common setup of both tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrackingSetup {
-    /// What they share with other tools.
+    /// Properties shared with other tools.
     pub tool: ToolSetup,
     /// Members of `AnalysisSet`.
     pub analyses: Vec<AnalysisSetup>,
@@ -23,19 +23,19 @@ pub struct TrackingSetup {
     pub points_file: Option<String>,
     /// `task_set_file`.
     pub task_file: Option<String>,
-    /// `constraints_file`: limits of controls.
+    /// `constraints_file`: control limits.
     pub limits_file: Option<String>,
-    /// `lowpass_cutoff_frequency`, Hz; none if it is negative.
+    /// `lowpass_cutoff_frequency`, Hz; `None` if negative.
     pub cutoff_hz: Option<f64>,
 }
 
-/// What a `CMCTool` asks for.
+/// Setup of a `CMCTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CmcSetup {
-    /// What it shares with `RRATool`.
+    /// Properties shared with `RRATool`.
     pub tracking: TrackingSetup,
-    /// `actuators_to_exclude`: names of actuators or groups that are not driven.
+    /// `actuators_to_exclude`: names or groups of actuators that are not controlled.
     pub excluded: Vec<String>,
     /// `cmc_time_window`, s. Default 0.01.
     #[serde(with = "crate::plain")]
@@ -51,17 +51,17 @@ impl Default for CmcSetup {
     }
 }
 
-/// What an `RRATool` asks for.
+/// Setup of an `RRATool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RraSetup {
-    /// What it shares with `CMCTool`.
+    /// Properties shared with `CMCTool`.
     pub tracking: TrackingSetup,
     /// `adjust_com_to_reduce_residuals`. Default false.
     pub adjust_mass_center: bool,
     /// `adjusted_com_body`.
     pub body: Option<String>,
-    /// `initial_time_for_com_adjustment` and `final_time_for_com_adjustment`, s; none where both are −1.
+    /// `initial_time_for_com_adjustment` and `final_time_for_com_adjustment`, s; `None` if both are −1.
     pub adjustment_range: Option<[f64; 2]>,
     /// `output_model_file`.
     pub output_model_file: Option<String>,
@@ -146,13 +146,13 @@ fn read_tracking(p: &mut Properties, name: &str, replaces: bool) -> TrackingSetu
     }
 }
 
-/// A task of a `CMC_TaskSet`: a coordinate to follow (`CMC_Joint`), or one direction of a point to follow (`CMC_Point`).
+/// A task of a `CMC_TaskSet`: a coordinate to track (`CMC_Joint`), or one direction of a point to track (`CMC_Point`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrackingTask {
     /// Name of the coordinate, or of the point.
     pub coordinate: String,
-    /// The point, where it is one.
+    /// The point, for a point task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub point: Option<TrackedPoint>,
     /// Line in the file, from 1.
@@ -189,17 +189,17 @@ impl Default for TrackingTask {
     }
 }
 
-/// A point of a body that is followed in one direction.
+/// A point of a body that is tracked along one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrackedPoint {
-    /// Name of the body (`wrt_body`); `center_of_mass` is that of the whole model.
+    /// Name of the body (`wrt_body`); `center_of_mass` for that of the whole model.
     pub body: String,
-    /// Place on the body (`point`), m.
+    /// Location on the body (`point`), m.
     pub location: [f64; 3],
-    /// Direction in ground (`r0`, `r1`, `r2`), of length one; in `frame` if there is one.
+    /// Unit vector (`r0`, `r1`, `r2`) in ground, or in `frame` if given.
     pub direction: [f64; 3],
-    /// Name of the body that the point is seen from (`express_body`); ground without it.
+    /// Name of the reference body (`express_body`); default: ground.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame: Option<String>,
 }
@@ -210,8 +210,8 @@ impl Default for TrackedPoint {
     }
 }
 
-/// Reads the tasks of a file that holds a `CMC_TaskSet`; `file` is the name for messages. `None` if and only if the diagnostics hold an
-/// error.
+/// Reads the tasks in a file with a `CMC_TaskSet`; `file` is the name for messages. `None` if and only if the
+/// diagnostics contain an error.
 pub fn read_tracking_tasks(bytes: &[u8], file: &str) -> (Option<Vec<TrackingTask>>, Diagnostics) {
     let (document, mut log) = read_document(bytes, file);
     let tasks = document.and_then(|d| tasks(&d, &mut log));
@@ -378,11 +378,11 @@ fn point_tasks(e: &Element, log: &mut Diagnostics) -> Vec<TrackingTask> {
     (0..3).filter(|&i| active.get(i).is_some_and(|w| w == "true")).map(one).collect()
 }
 
-/// Limits of a control: a `ControlLinear` of a file of constraints.
+/// Limits of a control: a `ControlLinear` in a constraints file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlLimits {
-    /// Name of the actuator; files may add `.excitation` to it, which is taken off.
+    /// Name of the actuator; a suffix `.excitation` in the file is removed.
     pub name: String,
     /// Line in the file, from 1.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -393,9 +393,9 @@ pub struct ControlLimits {
     /// `default_max`. Default 1.
     #[serde(with = "crate::plain")]
     pub max: f64,
-    /// `min_nodes`: time (s) and value, in the place of `default_min`.
+    /// `min_nodes`: time (s) and value, instead of `default_min`.
     pub min_nodes: Vec<[f64; 2]>,
-    /// `max_nodes`: time (s) and value, in the place of `default_max`.
+    /// `max_nodes`: time (s) and value, instead of `default_max`.
     pub max_nodes: Vec<[f64; 2]>,
     /// `use_steps`. Default false.
     pub use_steps: bool,
@@ -403,8 +403,8 @@ pub struct ControlLimits {
     pub extrapolate: bool,
 }
 
-/// Reads the limits of a file that holds a `ControlSet`; `file` is the name for messages. `None` if and only if the diagnostics hold an
-/// error.
+/// Reads the limits in a file with a `ControlSet`; `file` is the name for messages. `None` if and only if the
+/// diagnostics contain an error.
 pub fn read_control_limits(bytes: &[u8], file: &str) -> (Option<Vec<ControlLimits>>, Diagnostics) {
     let (document, mut log) = read_document(bytes, file);
     let limits = document.and_then(|d| limits(&d, &mut log));

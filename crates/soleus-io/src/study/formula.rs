@@ -1,24 +1,24 @@
-//! Formulas with names of their own, tables that formulas read, and forces that are formulas.
+//! Named formulas, tables for formulas, and forces defined by formulas.
 
 use super::{TableSource, Weight};
 use crate::plain::is_zero;
 use serde::{Deserialize, Serialize};
 use soleus_model::Element;
 
-/// A formula with a name.
+/// A named formula.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedFormula {
     /// Name.
     pub name: String,
-    /// The formula, as `soleus_math::formula` reads it.
+    /// The formula, in the syntax of `soleus_math::formula`.
     pub formula: String,
     /// Line in the file.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
 }
 
-/// A table over time with a name.
+/// A named table over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedSource {
@@ -31,28 +31,28 @@ pub struct NamedSource {
     pub line: u32,
 }
 
-/// A force by formulas: a `FormulaForce` of a model file.
+/// A force defined by formulas: a `FormulaForce` in a model file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FormulaForce {
     /// Name.
     pub name: String,
-    /// The coordinate that it acts on.
+    /// Coordinate on which it acts.
     pub coordinate: Option<String>,
-    /// The frame on which it acts, if it acts on no coordinate.
+    /// Frame on which it acts, if it does not act on a coordinate.
     pub frame: Option<String>,
-    /// Where, in the frame, m.
+    /// Point of application in the frame, m.
     #[serde(with = "crate::plain")]
     pub point: [f64; 3],
     /// Generalized force, N or N·m, or a vector in ground, N.
     pub formula: String,
-    /// Numbers by name.
+    /// Constants by name.
     pub constants: Vec<Weight>,
-    /// Rates of states of its own.
+    /// Rates of additional states.
     pub states: Vec<NamedFormula>,
-    /// Where these states begin in the default state; 0 where nothing is said.
+    /// Initial values of these states in the default state; default: 0.
     pub start: Vec<Weight>,
-    /// Bounds of its control, where a formula uses the word `control`.
+    /// Bounds of its control, if a formula uses `control`.
     #[serde(with = "crate::plain")]
     pub control: Option<[f64; 2]>,
     /// Line in the file.

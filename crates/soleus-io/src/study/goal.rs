@@ -1,4 +1,4 @@
-//! Goals: what is minimized, and what holds between the ends of a motion.
+//! Goals: costs and endpoint constraints.
 
 use super::output::{OutputSource, OutputUse};
 use crate::plain::{is_zero, usual};
@@ -28,7 +28,7 @@ pub struct Goal {
     /// `divide_by_mass`.
     #[serde(default)]
     pub divide_by_mass: bool,
-    /// What it asks for.
+    /// Kind of goal.
     pub kind: GoalKind,
     /// Line in the file.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -36,7 +36,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// A goal of weight 1 with everything else as usual.
+    /// A goal of weight 1 with default settings.
     pub fn new(name: impl Into<String>, kind: GoalKind) -> Goal {
         Goal {
             name: name.into(),
@@ -63,13 +63,13 @@ pub struct Weight {
     pub weight: f64,
 }
 
-/// Weights by name and by regular expression; names win.
+/// Weights by name and by regular expression; names take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WeightedSet {
     /// By name.
     pub names: Vec<Weight>,
-    /// By regular expression; later ones win.
+    /// By regular expression; later ones take precedence.
     pub patterns: Vec<Weight>,
 }
 
@@ -89,13 +89,13 @@ pub enum TableOperator {
     Speeds,
 }
 
-/// A `TableProcessor`. Tables that were only in memory are not in the file: then there is no path.
+/// A `TableProcessor`. There is no path if the table was in memory only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableSource {
     /// `filepath`.
     pub file: Option<String>,
-    /// What is done to the table, in order.
+    /// Operators on the table, in order.
     pub operators: Vec<TableOperator>,
 }
 
@@ -107,7 +107,7 @@ pub struct PeriodicPair {
     pub initial: String,
     /// Variable at the final time.
     pub last: String,
-    /// Whether one is minus the other.
+    /// Whether one is the negative of the other.
     #[serde(default)]
     pub negate: bool,
 }
@@ -126,17 +126,17 @@ pub struct ContactGroup {
     pub alternative_frames: Vec<String>,
 }
 
-/// What of frames is followed.
+/// Tracked quantity of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FrameTracking {
-    /// Their origins.
+    /// Positions of their origins.
     Translation,
-    /// Their axes.
+    /// Orientations.
     Orientation,
-    /// Their angular velocities.
+    /// Angular velocities.
     AngularVelocity,
-    /// The accelerations of their origins.
+    /// Accelerations of their origins.
     Acceleration {
         /// `gravity_offset`: minus gravity.
         #[serde(default)]
@@ -147,7 +147,7 @@ pub enum FrameTracking {
     },
 }
 
-/// What goals ask for, by class.
+/// Goals, by class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalKind {
@@ -157,7 +157,7 @@ pub enum GoalKind {
     AverageSpeed(#[serde(with = "crate::plain")] f64),
     /// `MocoControlGoal`.
     Control {
-        /// Weights of controls; 1 where nothing is said.
+        /// Weights of controls; default: 1.
         #[serde(default)]
         weights: WeightedSet,
         /// `exponent`. Default 2.
@@ -169,7 +169,7 @@ pub enum GoalKind {
         /// `pattern`.
         #[serde(default)]
         pattern: Option<String>,
-        /// Weights of states; 1 where nothing is said.
+        /// Weights of states; default: 1.
         #[serde(default)]
         weights: WeightedSet,
     },
@@ -181,7 +181,7 @@ pub enum GoalKind {
         /// `pattern`.
         #[serde(default)]
         pattern: Option<String>,
-        /// Weights of states; 1 where nothing is said.
+        /// Weights of states; default: 1.
         #[serde(default)]
         weights: WeightedSet,
         /// `scale_weights_with_range`.
@@ -241,25 +241,25 @@ pub enum GoalKind {
         #[serde(default)]
         controls: Vec<PeriodicPair>,
     },
-    /// `MocoOutputGoal` and its kin.
+    /// `MocoOutputGoal` and similar goals.
     Output {
         /// The output.
         output: OutputSource,
-        /// What becomes of it.
+        /// Use of the output.
         of: OutputUse,
     },
     /// `MocoTranslationTrackingGoal`, `MocoOrientationTrackingGoal`, `MocoAngularVelocityTrackingGoal` and
     /// `MocoAccelerationTrackingGoal`.
     FrameTracking {
-        /// What of the frames.
+        /// Tracked quantity.
         what: FrameTracking,
         /// `states_reference`, from which the motion of the frames is computed.
         #[serde(default)]
         states: TableSource,
-        /// The table of the frames themselves.
+        /// Table of the frames themselves.
         #[serde(default)]
         file: Option<String>,
-        /// `frame_paths`; all of the table's without any.
+        /// `frame_paths`; default: all frames in the table.
         #[serde(default)]
         frames: Vec<String>,
         /// Weights of frames.
@@ -276,7 +276,7 @@ pub enum GoalKind {
         /// `expressed_in_frame_path`.
         #[serde(default)]
         expressed_in: Option<String>,
-        /// `reaction_measures`: `moment-x` … `force-z`; all without any.
+        /// `reaction_measures`: `moment-x` … `force-z`; default: all.
         #[serde(default)]
         measures: Vec<String>,
         /// `reaction_weights`.
@@ -288,7 +288,7 @@ pub enum GoalKind {
         /// `reference`.
         #[serde(default)]
         reference: TableSource,
-        /// `force_paths`: patterns of forces that count as applied.
+        /// `force_paths`: patterns of applied forces.
         #[serde(default)]
         forces: Vec<String>,
         /// Weights.
@@ -359,11 +359,12 @@ pub enum GoalKind {
         #[serde(default = "stride", with = "crate::plain")]
         stride: f64,
     },
-    /// A formula of quantities of the model; not one of Moco's.
+    /// A formula of model quantities; not in Moco.
     Formula {
-        /// The formula, as `soleus_math::formula` reads it.
+        /// The formula, in the syntax of `soleus_math::formula`.
         formula: String,
-        /// What counts where the formula does not say: its `integral`, its `initial` or its `final` value. Default `integral`.
+        /// Evaluation if the formula does not specify it: its `integral`, `initial` or `final` value. Default
+        /// `integral`.
         #[serde(default = "integral")]
         when: String,
     },

@@ -1,11 +1,11 @@
-//! Studies without the numbers of lines.
+//! Studies without line numbers.
 
 use super::{ModelStepKind, Problem, Study};
 use soleus_model::Element;
 use soleus_model::operator::ModelOperator;
 
 impl Study {
-    /// The study with every number of a line 0, as one that is from no file: two studies that say the same are then equal.
+    /// The study with all line numbers 0, as if it came from no file: two studies with the same content are then equal.
     pub fn without_lines(mut self) -> Study {
         self.setup = self.setup.without_lines();
         self.phases = self.phases.into_iter().map(Study::without_lines).collect();
@@ -16,7 +16,7 @@ impl Study {
 }
 
 impl Problem {
-    /// The problem with every number of a line 0.
+    /// The problem with all line numbers 0.
     pub fn without_lines(mut self) -> Problem {
         self.model.iter_mut().chain(&mut self.external_loads).for_each(forget);
         for step in &mut self.model_steps {

@@ -1,7 +1,7 @@
-//! A study: an optimal control problem and how to solve it.
+//! A study: an optimal control problem and its solver settings.
 //!
-//! The types here are the one form of it. [`read_file`] makes it from the bytes of a study file of Soleus (TOML, [`read`]) or a
-//! `MocoStudy` (XML), a program by hand, serde from JSON; [`write()`] writes it as a study file.
+//! [`read_file`] reads it from a study file of Soleus (TOML, [`read`]) or a `MocoStudy` (XML); it can also be
+//! constructed in a program, or read from JSON by serde. [`write()`] writes it as a study file.
 
 mod file;
 mod formula;
@@ -30,7 +30,7 @@ use crate::setup::{self, Setup};
 use serde::{Deserialize, Serialize};
 use soleus_model::Diagnostics;
 
-/// A study, and whether it has the defaults of Moco's files, not those of studies in TOML.
+/// A study, and whether it has the defaults of Moco's files instead of those of TOML studies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyFile {
     /// The study.
@@ -39,8 +39,8 @@ pub struct StudyFile {
     pub is_moco: bool,
 }
 
-/// Reads a study file or a `MocoStudy`: XML begins with `<` or is in a file whose name ends like Moco's, all else is TOML. No study
-/// if and only if there is an error among the diagnostics.
+/// Reads a study file or a `MocoStudy`: files that start with `<` or have an extension of Moco are XML, all others are
+/// TOML. There is no study if and only if the diagnostics contain an error.
 pub fn read_file(bytes: &[u8], file: &str) -> (Option<StudyFile>, Diagnostics) {
     if is_xml(bytes, file) {
         return read_moco(bytes, file);
@@ -84,13 +84,13 @@ fn read_moco(bytes: &[u8], file: &str) -> (Option<StudyFile>, Diagnostics) {
     (study, log)
 }
 
-/// What a study asks for.
+/// A study.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Study {
-    /// What Moco has a word for.
+    /// Settings that also exist in Moco.
     pub setup: Problem,
-    /// `kinematics`: motion of all coordinates that is given.
+    /// `kinematics`: prescribed motion of all coordinates.
     pub kinematics: Option<String>,
     /// `solver.tolerance`.
     #[serde(with = "crate::plain")]
@@ -100,7 +100,7 @@ pub struct Study {
     pub barrier: Option<f64>,
     /// `solver.threads`.
     pub threads: Option<usize>,
-    /// `solver.coarse`: meshes of so many intervals that are solved first.
+    /// `solver.coarse`: numbers of intervals of coarser meshes to solve first.
     pub coarse: Vec<usize>,
     /// `[refine]`.
     pub refine: Option<RefineSettings>,
@@ -114,24 +114,24 @@ pub struct Study {
     pub guess: GuessSettings,
     /// `[output]`.
     pub output: OutputSettings,
-    /// `[[phases]]`: each a study of its own under its own name, without phases. `setup` is then that of the first.
+    /// `[[phases]]`: each a study with its own name, without phases. `setup` is then that of the first.
     pub phases: Vec<Study>,
     /// `[[links]]`.
     pub links: Vec<LinkSettings>,
 }
 
-/// `[[links]]`: what is different from plain continuity where one phase follows another.
+/// `[[links]]`: exceptions from continuity between phases.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSettings {
-    /// Number of the phase before.
+    /// Number of the phase before the link.
     pub after: usize,
-    /// Patterns of states that may jump.
+    /// Patterns of states that may be discontinuous.
     pub free: Vec<String>,
-    /// States of the next phase that begin at a multiple of this one's.
+    /// States of the next phase that start at a multiple of their final value in this one.
     #[serde(with = "crate::plain")]
     pub factors: Vec<(String, f64)>,
-    /// Line in the file; 0 for what is from no file.
+    /// Line in the file; 0 if it comes from no file.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u32,
 }
@@ -142,18 +142,18 @@ impl From<Problem> for Study {
     }
 }
 
-/// `[refine]`: meshes that get finer.
+/// `[refine]`: mesh refinement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineSettings {
-    /// Largest error of a state over an interval, relative to its size.
+    /// Maximum error of a state over an interval, relative to its size.
     #[serde(with = "crate::plain")]
     pub tolerance: f64,
-    /// Equal intervals of the first mesh; those of the solver if `None`.
+    /// Number of equal intervals of the first mesh; `None`: that of the solver.
     pub start: Option<usize>,
-    /// Intervals of the last mesh at most.
+    /// Maximum number of intervals of the last mesh.
     pub max_intervals: usize,
-    /// Meshes at most.
+    /// Maximum number of meshes.
     pub max_meshes: usize,
 }
 
@@ -170,15 +170,15 @@ pub struct HelpSettings {
     /// Weight of the squared forces in each problem before the last, which has none.
     #[serde(with = "crate::plain")]
     pub prices: Vec<f64>,
-    /// Force that costs one price, N or N·m.
+    /// Force with unit cost, N or N·m.
     #[serde(with = "crate::plain")]
     pub strength: f64,
-    /// The same of single coordinates; 0 means no help.
+    /// The same for individual coordinates; 0 for no help.
     pub strengths: Vec<Weight>,
     /// Tolerance of the problems before the last.
     #[serde(with = "crate::plain")]
     pub tolerance: f64,
-    /// Iterations of each of them at most; what was reached by then is where the next begins.
+    /// Maximum number of iterations of each of them; the result is the initial guess for the next.
     pub max_iterations: usize,
 }
 
@@ -198,9 +198,9 @@ impl Default for HelpSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StartSettings {
-    /// Number of starts; the first is the guess itself.
+    /// Number of initial guesses; the first is the given one.
     pub count: usize,
-    /// Size of the smooth disturbances of the others, as a part of the range of each coordinate.
+    /// Size of the smooth perturbations of the others, as a fraction of the range of each coordinate.
     #[serde(with = "crate::plain")]
     pub noise: f64,
     /// Seed of the random numbers.
@@ -213,30 +213,30 @@ impl Default for StartSettings {
     }
 }
 
-/// `[continuation]`: the same problem at one value after the other, each started from the solution before.
+/// `[continuation]`: the same problem at a series of values, each started from the previous solution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContinuationSettings {
-    /// What changes: `speed` (of the goal `average_speed`, m/s), `slope` (of the ground, degrees), `weight` (of a goal) or `property` (of
-    /// components of the model).
+    /// What is varied: `speed` (of the goal `average_speed`, m/s), `slope` (of the ground, degrees), `weight` (of a
+    /// goal) or `property` (of components of the model).
     pub of: String,
     /// The values, in order.
     #[serde(with = "crate::plain")]
     pub values: Vec<f64>,
-    /// Name of the goal whose weight changes.
+    /// Name of the goal whose weight is varied.
     pub goal: Option<String>,
     /// Paths of the components that share the property.
     pub components: Vec<String>,
     /// Name of the property.
     pub property: Option<String>,
-    /// Which element of a vector.
+    /// Index of the element of a vector.
     pub element: Option<usize>,
     /// Line in the file.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u32,
 }
 
-/// `[guess]`: where to start, besides the file that the solver names.
+/// `[guess]`: initial guess, in addition to the guess file of the solver.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GuessSettings {
@@ -244,9 +244,9 @@ pub struct GuessSettings {
     pub coordinates: Option<String>,
     /// Activations over time.
     pub activations: Option<String>,
-    /// Whether a simulation gives the states.
+    /// Whether the states come from a simulation.
     pub time_stepping: bool,
-    /// Straight lines of a gait: swing of the hips, degrees.
+    /// Straight-line guess of a gait: swing of the hips, degrees.
     #[serde(with = "crate::plain")]
     pub swing_deg: Option<f64>,
 }
@@ -263,7 +263,7 @@ pub struct OutputSettings {
     pub iterate: Option<String>,
     /// Values of derived formulas.
     pub derived: Option<String>,
-    /// Seconds between two iterates on disk.
+    /// Time between saved iterates, s.
     #[serde(with = "crate::plain")]
     pub save_every_s: Option<f64>,
 }

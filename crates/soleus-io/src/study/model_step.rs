@@ -1,4 +1,4 @@
-//! Changes of the model before it is used.
+//! Changes to the model before use.
 
 use super::goal::TableSource;
 use crate::plain::{ModelOperatorForm, is_zero};
@@ -9,18 +9,18 @@ use soleus_model::operator::ModelOperator;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelStep {
-    /// What is done.
+    /// The operation.
     pub kind: ModelStepKind,
     /// Line in the file.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub line: u32,
 }
 
-/// What a step of a `ModelProcessor` does. Those that need other files name them.
+/// Operation of a step of a `ModelProcessor`, with the names of the files it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelStepKind {
-    /// A change that needs no other file.
+    /// An operation without files.
     Operator(#[serde(with = "ModelOperatorForm")] ModelOperator),
     /// `ModOpAddExternalLoads`: file of an `ExternalLoads`.
     ExternalLoads(String),

@@ -4,7 +4,7 @@ use crate::plain::usual;
 use serde::{Deserialize, Serialize};
 use soleus_math::Function;
 
-/// An output of a component, or two joined by an operation.
+/// An output of a component, or two combined by an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputSource {
@@ -17,7 +17,7 @@ pub struct OutputSource {
     /// `exponent`. Default 1.
     #[serde(with = "crate::plain")]
     pub exponent: f64,
-    /// `output_index`: which component of a vector; its norm without one.
+    /// `output_index`: component of a vector; default: its norm.
     pub index: Option<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Default for OutputSource {
     }
 }
 
-/// What becomes of an output in a goal.
+/// Use of an output in a goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputUse {

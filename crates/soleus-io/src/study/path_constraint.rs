@@ -1,4 +1,4 @@
-//! Path constraints: what holds all the time.
+//! Path constraints.
 
 use super::output::OutputSource;
 use crate::plain::{is_zero, usual};
@@ -11,7 +11,7 @@ use soleus_math::Function;
 pub struct PathConstraint {
     /// Name.
     pub name: String,
-    /// What it asks for.
+    /// Kind.
     pub kind: PathConstraintKind,
     /// Line in the file.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -43,7 +43,7 @@ pub struct FramePair {
     pub distance: [f64; 2],
 }
 
-/// What constraints ask for, by class.
+/// Path constraints, by class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathConstraintKind {
@@ -81,9 +81,9 @@ pub enum PathConstraintKind {
         #[serde(with = "crate::plain")]
         bounds: [f64; 2],
     },
-    /// A formula of quantities of the model; not one of Moco's.
+    /// A formula of model quantities; not in Moco.
     Formula {
-        /// The formula, as `soleus_math::formula` reads it.
+        /// The formula, in the syntax of `soleus_math::formula`.
         formula: String,
         /// Bounds.
         #[serde(default)]

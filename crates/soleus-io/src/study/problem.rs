@@ -1,30 +1,30 @@
-//! An optimal control problem of one phase, and how to solve it.
+//! An optimal control problem with one phase, and its solver settings.
 
 use super::{FormulaForce, Goal, ModelStep, NamedFormula, NamedSource, PathConstraint, Solver};
 use crate::plain::is_zero;
 use serde::{Deserialize, Serialize};
 use soleus_model::Element;
 
-/// What a `MocoStudy` asks for.
+/// Content of a `MocoStudy`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Problem {
     /// Name of the study.
     pub name: String,
-    /// The `Model` that the file holds, if it does.
+    /// The `Model` contained in the file, if any.
     #[serde(with = "crate::plain")]
     pub model: Option<Element>,
-    /// Motions of coordinates that a `PositionMotion` in the model prescribes; it is no longer in `model`.
+    /// Prescribed motions of coordinates, from a `PositionMotion` in the model, which is removed from `model`.
     pub prescribed: Vec<PrescribedCoordinate>,
-    /// `ExternalLoads` among the model's components; no longer in `model`.
+    /// `ExternalLoads` among the model's components, which are removed from `model`.
     #[serde(with = "crate::plain")]
     pub external_loads: Option<Element>,
-    /// `filepath` of the model, if the file does not hold it.
+    /// `filepath` of the model, if the file does not contain it.
     pub model_file: Option<String>,
-    /// Changes of the model, in their order.
+    /// Changes to the model, in order.
     pub model_steps: Vec<ModelStep>,
-    /// Whether the motion repeats itself while the model moves forward: `left-right` (half a cycle, at whose end each side is where the
-    /// other one was) or `cycle`.
+    /// Periodicity with forward motion: `left-right` (half a cycle, at whose end left and right are exchanged) or
+    /// `cycle`.
     pub symmetry: Option<String>,
     /// `time_initial_bounds`, s.
     #[serde(with = "crate::plain")]
@@ -40,10 +40,10 @@ pub struct Problem {
     /// `multiplier_bounds`. Default ±1000.
     #[serde(with = "crate::plain")]
     pub multiplier_bounds: [f64; 2],
-    /// Whether an entry of `states` or `controls` takes back all that earlier ones said of the same variable, as in Moco, not only what it
-    /// says itself. Default false.
+    /// Whether an entry of `states` or `controls` replaces earlier entries for the same variable completely, as in
+    /// Moco, instead of only the fields it contains. Default false.
     pub replace_entries: bool,
-    /// `state_infos_pattern`, then `state_infos`: later ones win.
+    /// `state_infos_pattern`, then `state_infos`: later ones take precedence.
     pub states: Vec<VariableInfo>,
     /// `control_infos_pattern`, then `control_infos`.
     pub controls: Vec<VariableInfo>,
@@ -53,13 +53,13 @@ pub struct Problem {
     pub goals: Vec<Goal>,
     /// `path_constraints`.
     pub path_constraints: Vec<PathConstraint>,
-    /// Forces by formulas that the model gets.
+    /// Forces defined by formulas that are added to the model.
     pub forces: Vec<FormulaForce>,
-    /// Tables that formulas read by name.
+    /// Named tables for formulas.
     pub tables: Vec<NamedSource>,
-    /// Formulas that other formulas may use by name.
+    /// Named formulas for use in other formulas.
     pub definitions: Vec<NamedFormula>,
-    /// Formulas whose values along the solution are wanted.
+    /// Formulas to evaluate along the solution.
     pub derived: Vec<NamedFormula>,
     /// `MocoCasADiSolver`.
     pub solver: Solver,
@@ -120,7 +120,7 @@ pub struct VariableInfo {
 }
 
 impl VariableInfo {
-    /// A variable of that name without bounds of its own.
+    /// A variable with this name without bounds.
     pub fn new(name: impl Into<String>) -> VariableInfo {
         VariableInfo {
             name: name.into(),
@@ -137,7 +137,7 @@ fn unbounded() -> [f64; 2] {
     [f64::NEG_INFINITY, f64::INFINITY]
 }
 
-/// A property of components to be found.
+/// A property of components to optimize.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
@@ -151,7 +151,7 @@ pub struct Parameter {
     pub component_paths: Vec<String>,
     /// Name of the property.
     pub property_name: String,
-    /// Which element of a vector.
+    /// Index of the element of a vector.
     #[serde(default)]
     pub property_element: Option<usize>,
     /// Line in the file.
@@ -172,7 +172,7 @@ impl Default for Parameter {
     }
 }
 
-/// A coordinate that follows a spline through points.
+/// A coordinate that is prescribed by a spline through points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrescribedCoordinate {

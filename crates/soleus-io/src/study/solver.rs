@@ -1,14 +1,14 @@
-//! How a problem is transcribed and solved.
+//! Settings of transcription and solver.
 
 use serde::{Deserialize, Serialize};
 
-/// Settings of the transcription and of the solver. A tolerance of −1 is the solver's own.
+/// Settings of transcription and solver. A tolerance of −1 is the default of the solver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Solver {
     /// `num_mesh_intervals`. Default 100.
     pub num_mesh_intervals: usize,
-    /// `mesh`: points from 0 to 1; counts instead of the number if given.
+    /// `mesh`: points from 0 to 1; if given, it replaces the number of intervals.
     #[serde(with = "crate::plain")]
     pub mesh: Vec<f64>,
     /// `transcription_scheme`. Default hermite-simpson.

@@ -1,4 +1,4 @@
-//! Values separated by commas: a line of labels that begins with `time`, then rows.
+//! Comma-separated values: a line of labels that starts with `time`, then rows.
 
 use super::delimited;
 use super::number::push_shortest;
@@ -11,8 +11,8 @@ pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     delimited::read(bytes, file, Separator::Char(','), false)
 }
 
-/// The table as labels and rows, without a header, so that any program reads it. Vectors become
-/// columns `a_1`, `a_2`, …; missing values are left empty.
+/// The table as labels and rows, without a header, so that any program can read it. Vectors become columns `a_1`,
+/// `a_2`, …; missing values are empty.
 pub fn write(table: &Table) -> String {
     let table = table.flattened();
     let mut s = String::from("time");

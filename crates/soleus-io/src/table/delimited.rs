@@ -1,4 +1,4 @@
-//! Header, labels and rows: the shape that `.sto`, `.mot` and `.csv` share.
+//! Header, labels and rows: the common format of `.sto`, `.mot` and `.csv`.
 
 use super::number::{plain, short};
 use super::text::{

@@ -1,7 +1,7 @@
 //! Motion, force and marker files: `.sto`, `.mot`, `.trc`, `.csv` and `.parquet` to and from [`Table`].
 //!
-//! Readers are lenient: they return what they could read, and a list of what was wrong and where. A table that comes
-//! with errors has lost data.
+//! Readers are lenient: they return the readable part and diagnostics with line numbers. A table with errors has lost
+//! data.
 
 pub mod csv;
 mod delimited;
@@ -14,29 +14,29 @@ pub mod trc;
 use soleus_math::Table;
 use soleus_model::Diagnostics;
 
-/// The hint of the warning that a time does not follow the one before it. Who needs rows in order makes it an error.
+/// Hint of the warning about times that do not increase. Tools that need rows in order treat it as an error.
 pub const OUT_OF_ORDER: &str = "rows must be sorted by time, without repeats";
 
-/// The hint where a label occurs twice.
+/// Hint for duplicate labels.
 pub const FIRST_COUNTS: &str = "only the first can be found by name";
 
-/// Kinds of table files, by the ending of the name.
+/// Formats of table files, by file extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Storage, angles as the header says.
+    /// Storage; unit of angles as in the header.
     Sto,
-    /// Motion; without a version line its angles are in degrees.
+    /// Motion; angles in degrees if there is no version line.
     Mot,
     /// Marker trajectories.
     Trc,
-    /// Values separated by commas.
+    /// Comma-separated values.
     Csv,
     /// Columns of doubles.
     Parquet,
 }
 
 impl Format {
-    /// The format of a file name, in upper or lower case.
+    /// Format of a file name, ignoring case.
     pub fn of(file: &str) -> Option<Format> {
         let (_, ending) = file.rsplit_once('.')?;
         match ending.to_ascii_lowercase().as_str() {
@@ -50,7 +50,7 @@ impl Format {
     }
 }
 
-/// Reads a table in the format that the ending of `file` names; unknown endings are read as `.sto`.
+/// Reads a table in the format given by the extension of `file`; unknown extensions are read as `.sto`.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let mut log = Diagnostics::new(file);

@@ -18,26 +18,26 @@ use soleus_math::table::{Element, Table};
 use soleus_model::Diagnostics;
 use std::fmt::Write as _;
 
-/// How numbers are written.
+/// Number format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
-    /// 8 decimals in 16 places, byte for byte as OpenSim's tools write; small numbers lose digits.
+    /// 8 decimals in 16 columns, exactly as OpenSim's tools write; small numbers lose digits.
     Fixed8,
-    /// As many as it takes to read the same number back.
+    /// As many digits as needed to read back the same number.
     Shortest,
 }
 
-/// Reads a `.sto` or `.mot` file of any version. In a `.mot` without a version line angles are in
-/// degrees, unless it says radians.
+/// Reads a `.sto` or `.mot` file of any version. In a `.mot` without a version line angles are in degrees, unless the
+/// header specifies radians.
 ///
-/// Cells are separated by tabs or blanks; an empty or unreadable cell becomes NaN with a
-/// diagnostic. All rows are read, whatever number the header promises.
+/// Cells are separated by tabs or blanks; an empty or unreadable cell becomes NaN with a diagnostic. All rows are read,
+/// regardless of the number in the header.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     delimited::read(bytes, file, Separator::Blank, Format::of(file) == Some(Format::Mot))
 }
 
-/// The table as text. Scalars become version 1, the form every OpenSim reads; vectors need
-/// version 3 (`DataType=Vec3`, components separated by commas, 16 digits).
+/// The table as text. Scalars are written as version 1, which every OpenSim reads; vectors need version 3
+/// (`DataType=Vec3`, components separated by commas, 16 digits).
 pub fn write(table: &Table, digits: Digits) -> String {
     match table.element() {
         Element::Scalar => write_storage(table, digits),

@@ -32,9 +32,9 @@ const KEYS: [&str; 8] = [
     "OrigNumFrames",
 ];
 
-/// Reads marker trajectories: a table of vectors in the units of the file (`Units` among the
-/// metadata, see [`Table::in_meters`]). A marker that lacks a component is missing: NaN. So is one at 0, 0, 0 exactly, which is
-/// how some systems write a gap (a warning says how many there are). Frame numbers are dropped.
+/// Reads marker trajectories: a table of vectors in the units of the file (`Units` in the metadata, see
+/// [`Table::in_meters`]). A marker without all components is missing: NaN. A marker at exactly 0, 0, 0 is also missing,
+/// because some systems write gaps in this way (a warning gives their number). Frame numbers are dropped.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
     let mut log = Diagnostics::new(file);
     let text = decode(bytes, &mut log);
@@ -184,9 +184,9 @@ fn report_zeros(names: &[String], zeros: &[usize], log: &mut Diagnostics) {
     log.warn(0, "", message, "write gaps as empty cells or `nan`");
 }
 
-/// The table as `.trc` text, as OpenSim's `TRCFileAdapter` writes: 16 digits, `nan` for missing markers.
-/// Scalar columns must come in threes (`a_1, a_2, a_3` or `a_x, a_y, a_z`). `file` is named in the first line where the
-/// table has no name.
+/// The table as `.trc` text, in the format of OpenSim's `TRCFileAdapter`: 16 digits, `nan` for missing markers. Scalar
+/// columns must come in threes (`a_1, a_2, a_3` or `a_x, a_y, a_z`). `file` is written in the first line if the table
+/// has no name.
 pub fn write(table: &Table, file: &str) -> Result<String, TableError> {
     let t = table.packed()?;
     // Without a rate in the metadata, the mean rate of the rows.

@@ -1,9 +1,8 @@
-//! Old files brought to the form of OpenSim 4.6, version 40600, step by step on the tree.
+//! Upgrades old files to the format of OpenSim 4.6, version 40600, step by step.
 //!
-//! A step changes what one version of the format changed and nothing else; `STEPS` lists them
-//! in the order they run, each with the version from which it is no longer needed. What a step
-//! does not know stays where it is. Elements that move keep their line; elements that a step
-//! makes up take the line of what they replace.
+//! Each step makes the changes of one version of the format; `STEPS` lists them in order, each with the version from
+//! which it is no longer needed. Unknown elements are not changed. Moved elements keep their line; new elements take
+//! the line of the element they replace.
 //!
 //! Source of the versions and of what each one changed: the `updateFromXMLNode` methods of
 //! OpenSim 4.6 and the list in its `XMLDocument.cpp`.
@@ -32,7 +31,7 @@ pub const LATEST_VERSION: u32 = 40600;
 /// OpenSim takes files without an `OpenSimDocument` root to be of this version.
 const UNVERSIONED: u32 = 10500;
 
-/// Choices that change numbers.
+/// Options that affect numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpgradeOptions {
     /// OpenSim writes the inertias, joint locations and orientations of files before 4.0 with
@@ -94,17 +93,17 @@ const STEPS: &[Step] = &[
     Step { until: LATEST_VERSION, run: controllers::actuator_sockets },
 ];
 
-/// Brings a document of any version to [`LATEST_VERSION`], with the numbers OpenSim would use.
+/// Upgrades a document of any version to [`LATEST_VERSION`], with the numbers that OpenSim uses.
 ///
 /// Equivalent to [`upgrade_with`] and the default options.
 pub fn upgrade(doc: &mut Document, diags: &mut Diagnostics) {
     upgrade_with(doc, diags, UpgradeOptions::default());
 }
 
-/// Brings a document of any version to [`LATEST_VERSION`].
+/// Upgrades a document of any version to [`LATEST_VERSION`].
 ///
-/// Documents of a later version are left as they are, with a warning. OpenSim 4.6 refuses models
-/// below 10901; here they are read as well, as far as their meaning is clear.
+/// Documents of a later version are not changed, with a warning. OpenSim 4.6 refuses models below 10901; they are also
+/// read here, as far as their meaning is clear.
 pub fn upgrade_with(doc: &mut Document, diags: &mut Diagnostics, options: UpgradeOptions) {
     if doc.version > LATEST_VERSION {
         diags.warn(

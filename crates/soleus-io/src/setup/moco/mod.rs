@@ -1,4 +1,4 @@
-//! `MocoStudy`: an optimal control problem and how to solve it (`.omoco`), translated into the types of [`crate::study`].
+//! `MocoStudy`: an optimal control problem and its solver (`.omoco`), converted to the types of [`crate::study`].
 
 mod goal;
 mod model_source;

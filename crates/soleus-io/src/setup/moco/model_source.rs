@@ -1,4 +1,4 @@
-//! `ModelProcessor`: a model and what is done to it.
+//! `ModelProcessor`: a model and operations on it.
 
 use super::goal::table_named;
 use crate::setup::properties::Properties;

@@ -1,4 +1,4 @@
-//! What `MocoOutputGoal` and its kin, and constraints on outputs, have in common.
+//! Common parts of `MocoOutputGoal`, similar goals, and constraints on outputs.
 
 use crate::setup::properties::Properties;
 use crate::study::{OutputSource, OutputUse};

@@ -1,4 +1,4 @@
-//! `PositionMotion`: motions that the coordinates of a model follow.
+//! `PositionMotion`: prescribed motions of coordinates.
 
 use crate::study::PrescribedCoordinate;
 use soleus_model::{Diagnostics, Element};

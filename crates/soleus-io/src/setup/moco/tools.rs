@@ -7,29 +7,29 @@ use crate::study::{ModelStep, TableSource, Weight};
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Element};
 
-/// What both tools have in common: OpenSim's `MocoTool`.
+/// Common properties of both tools: OpenSim's `MocoTool`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MocoToolSetup {
     /// Name of the tool.
     pub name: String,
-    /// The `Model` that the file holds, if it does.
+    /// The `Model` contained in the file, if any.
     #[serde(with = "crate::plain")]
     pub model: Option<Element>,
-    /// `filepath` of the model, if the file does not hold it.
+    /// `filepath` of the model, if the file does not contain it.
     pub model_file: Option<String>,
-    /// Changes of the model, in their order.
+    /// Changes to the model, in order.
     pub model_steps: Vec<ModelStep>,
-    /// `initial_time`, s. Default: that of the data.
+    /// `initial_time`, s. Default: start of the data.
     #[serde(with = "crate::plain")]
     pub initial_time: Option<f64>,
-    /// `final_time`, s. Default: that of the data.
+    /// `final_time`, s. Default: end of the data.
     #[serde(with = "crate::plain")]
     pub final_time: Option<f64>,
     /// `mesh_interval`, s. Default 0.02.
     #[serde(with = "crate::plain")]
     pub mesh_interval: f64,
-    /// `clip_time_range`: leaves out a millisecond at both ends. Default false.
+    /// `clip_time_range`: removes one millisecond at both ends. Default false.
     pub clip_time_range: bool,
 }
 
@@ -48,7 +48,7 @@ impl Default for MocoToolSetup {
     }
 }
 
-/// What a `MocoInverse` asks for.
+/// Setup of a `MocoInverse`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MocoInverseSetup {
@@ -92,7 +92,7 @@ impl Default for MocoInverseSetup {
     }
 }
 
-/// What a `MocoTrack` asks for.
+/// Setup of a `MocoTrack`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MocoTrackSetup {

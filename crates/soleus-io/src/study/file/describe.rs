@@ -1,4 +1,4 @@
-//! The fields of every table of a study file and where their values are kept. Reading and writing both go through these lists.
+//! Fields of all tables of a study file, and where their values are stored. Used for both reading and writing.
 
 use super::fields::{Fields, choice};
 use crate::study::{

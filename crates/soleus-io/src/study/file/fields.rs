@@ -1,5 +1,5 @@
-//! What a table of a study file may hold, as seen by [`describe`](super::describe): the same list of fields reads a table and
-//! writes it.
+//! Access to the fields of a table for [`describe`](super::describe): the same list of fields is used for reading and
+//! writing.
 
 use crate::study::{ContactGroup, FramePair, NamedFormula, NamedSource, PeriodicPair, TableSource, Weight};
 use soleus_math::Function;

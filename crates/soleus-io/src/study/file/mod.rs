@@ -1,7 +1,7 @@
 //! Study files: TOML to a [`Study`] and back.
 //!
-//! [`schema`] has every field with its unit and meaning, for messages and for the guide; [`describe`] has every field with the
-//! value it belongs to, for reading and for writing.
+//! [`schema`] contains every field with its unit and meaning, for messages and for the guide; [`describe`] contains
+//! every field with its value, for reading and writing.
 
 mod describe;
 mod fields;
@@ -27,7 +27,7 @@ use soleus_model::Diagnostics;
 use toml::de::DeTable;
 use value::{Reader, Table};
 
-/// Reads a study file. `None` if and only if `log` holds an error.
+/// Reads a study file. `None` if and only if `log` contains an error.
 pub fn read(text: &str, log: &mut Diagnostics) -> Option<Study> {
     let mut reader = Reader::new(text, log);
     let root = match DeTable::parse(text) {

@@ -1,4 +1,4 @@
-//! Studies of several phases: what a phase does not say, the study says for all.
+//! Studies with several phases: fields missing in a phase are taken from the study.
 
 use super::reading::Reading;
 use super::schema::{self, LIST_FIELDS};

@@ -1,9 +1,9 @@
-//! The reference of study files, from the lists that the reader checks against.
+//! Reference of study files, generated from the lists that the reader uses.
 
 use super::schema::{self, Class, Field};
 use std::fmt::Write;
 
-/// Every field with unit and default, as Markdown; the guide holds this text.
+/// All fields with unit and default, as Markdown; the guide contains this text.
 pub fn reference() -> String {
     let mut s = String::new();
     for (title, fields) in [

@@ -1,4 +1,4 @@
-//! A study as a TOML file.
+//! Writes a study as a TOML file.
 
 use super::describe;
 use super::schema::{self, CONSTRAINTS, Class, GOALS, OPERATORS};
@@ -10,10 +10,10 @@ use crate::study::{
 };
 use std::fmt::Write;
 
-/// A study as a file that [`read`](super::read) reads back, to the last digit and but for the numbers of lines. What is as
-/// usual is left out.
+/// A study as a file that [`read`](super::read) reads back exactly, except for line numbers. Default values are left
+/// out.
 ///
-/// Of a study with phases `setup` is that of the first, as the reader makes it.
+/// For a study with phases, `setup` is that of the first, as in the reader.
 pub fn write(study: &Study) -> String {
     let mut out = String::new();
     let p = &study.setup;

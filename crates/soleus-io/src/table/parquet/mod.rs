@@ -1,16 +1,18 @@
 //! Tables as Parquet files: a column `time` and one of doubles for each scalar column; name, unit and angles in the file's
 //! metadata.
 //!
-//! Written is the plainest form that every reader takes: required doubles, plain encoding, no compression. Read is what pandas,
-//! Arrow and R write for a flat table of numbers: doubles, floats and whole numbers, with or without gaps; plain, by dictionary
-//! or split by bytes; pages of both versions; without compression or with that of Snappy, gzip or (feature `zstd`) Zstandard.
+//! Files are written in the simplest form, which every reader supports: required doubles, plain encoding, no
+//! compression. The reader supports what pandas, Arrow and R write for a flat table of numbers: doubles, floats and
+//! integers, with or without gaps; plain, dictionary or byte-stream-split encoding; pages of both versions;
+//! uncompressed or compressed by Snappy, gzip or (feature `zstd`) Zstandard.
 //!
-//! Source: the format as specified by Apache Parquet (`parquet.thrift`, Encodings.md, Data Pages), the compact protocol of
-//! Apache Thrift, the format description of Snappy, and RFC 1952 (gzip). The code is ours. The crate `parquet` reads Zstandard
-//! only through a library in C; without it, it takes 57 s to compile and adds 1.0 MB to the program. `ruzstd` takes 3.5 s and 0.15 MB.
+//! Source: the format as specified by Apache Parquet (`parquet.thrift`, Encodings.md, Data Pages), the compact protocol
+//! of Apache Thrift, the format description of Snappy, and RFC 1952 (gzip). This is an independent implementation. The
+//! crate `parquet` reads Zstandard only through a library in C; without it, it takes 57 s to compile and adds 1.0 MB to
+//! the program. `ruzstd` takes 3.5 s and 0.15 MB.
 //!
-//! What a file claims is not believed: a table may take `MOST_TIMES` times the file, a page what its values need, and all pages
-//! together no more than the file.
+//! Sizes stated in a file are not trusted: a table may take at most `MOST_TIMES` times the size of the file, a page the
+//! size of its values, and all pages together the size of the file.
 //!
 //! ```text
 //! PAR1 | column chunk … | metadata (Thrift) | its length, 4 bytes | PAR1

@@ -1,6 +1,6 @@
-//! Every field of a study file: what it holds, its unit and what it is when left out.
+//! All fields of a study file with their content, unit and default.
 //!
-//! Reader, suggestions and the reference in the guide all come from these lists.
+//! Reader, suggestions and the reference in the guide use these lists.
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
