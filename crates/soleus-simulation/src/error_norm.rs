@@ -1,4 +1,4 @@
-//! How large an error is, as one number.
+//! Norm of integration errors.
 
 use std::ops::Range;
 
@@ -16,9 +16,8 @@ struct Block {
 ///
 ///   ‖e‖ = max_b √( Σ_{i∈b} (sᵢ eᵢ)² / n_b ),   sᵢ = 1/max(|xᵢ|, 1/wᵢ)  or  wᵢ        (1)
 ///
-/// where wᵢ is one over the unit change of state i. This is the norm of Simbody's integrators (Sherman,
-/// Seth & Delp 2011), with groups q (absolute), u and z (relative); an accuracy of 1e-5 then means what it
-/// means there.
+/// where wᵢ is the inverse of the unit change of state i. This is the norm of Simbody's integrators (Sherman, Seth &
+/// Delp 2011), with groups q (absolute), u and z (relative); an accuracy of 1e-5 has the same meaning as there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ErrorNorm {
     blocks: Vec<Block>,
@@ -31,7 +30,7 @@ impl ErrorNorm {
         ErrorNorm::grouped(&[(dim, dim, true)])
     }
 
-    /// Groups one after the other: (states, number to divide by in the mean, relative).
+    /// Groups in sequence: (number of states, divisor in the mean, relative).
     pub fn grouped(groups: &[(usize, usize, bool)]) -> Self {
         let (mut blocks, mut at) = (Vec::new(), 0);
         for &(n, count, relative) in groups {
@@ -43,7 +42,7 @@ impl ErrorNorm {
         ErrorNorm { blocks, weights: vec![1.0; at] }
     }
 
-    /// The same with other units: the change of each state that counts as 1.
+    /// The same with other units: the change of each state that corresponds to 1.
     pub fn with_units(mut self, units: &[f64]) -> Self {
         for (w, u) in self.weights.iter_mut().zip(units) {
             *w = 1.0 / u;
@@ -56,7 +55,7 @@ impl ErrorNorm {
         self.weights.len()
     }
 
-    /// The norm (1) of `error` at state `x`, and the state with the largest part in it.
+    /// The norm (1) of `error` at state `x`, and the state that contributes most.
     pub fn norm(&self, x: &[f64], error: &[f64]) -> (f64, usize) {
         let mut worst = (0.0, 0);
         for b in &self.blocks {

@@ -1,6 +1,6 @@
 //! Zero crossings of functions of the state.
 
-/// Which crossings count.
+/// Direction of zero crossings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From negative to positive.
@@ -14,13 +14,13 @@ pub enum Direction {
 /// A function of time and state.
 pub type Witness<'a> = dyn FnMut(f64, &[f64]) -> f64 + 'a;
 
-/// A function g(t, x) whose zeros are looked for.
+/// An event: zero of a function g(t, x).
 pub struct Event<'a> {
     /// g.
     pub function: Box<Witness<'a>>,
-    /// Which crossings count.
+    /// Direction of the crossings.
     pub direction: Direction,
-    /// Whether the integration ends at the first one.
+    /// Whether the integration ends at the first crossing.
     pub terminal: bool,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Event<'a> {
         Event { function: Box::new(function), direction: Direction::Any, terminal: false }
     }
 
-    /// One that ends the integration.
+    /// A crossing that ends the integration.
     pub fn terminal(function: impl FnMut(f64, &[f64]) -> f64 + 'a) -> Self {
         Event { terminal: true, ..Event::new(function) }
     }

@@ -1,4 +1,4 @@
-//! States within a step.
+//! Interpolation of states within a step.
 
 /// Between two states with their rates: with s from 0 to 1 along the step, s̄ = 1 − s, Δ = x₁ − x₀ and h times the
 /// rates f₀ and f₁ at the ends,

@@ -1,25 +1,25 @@
-//! Driving an integrator to an end.
+//! Runs an integrator to the end time.
 
 use crate::event::{Event, localize};
 use crate::stop::Stop;
 use std::ops::ControlFlow;
 
-/// Limits of the step.
+/// Options of the step size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepOptions {
-    /// Error allowed per step, in the units of the [`ErrorNorm`](crate::ErrorNorm).
+    /// Accuracy: maximum error per step, in the units of the [`ErrorNorm`](crate::ErrorNorm).
     pub accuracy: f64,
-    /// First step to try, s; `None` leaves it to the method.
+    /// Initial step, s; `None`: chosen by the method.
     pub initial_step: Option<f64>,
-    /// s. Below it the integration ends with [`Stop::Underflow`].
+    /// Minimum step, s. Below it the integration ends with [`Stop::Underflow`].
     pub min_step: f64,
-    /// s.
+    /// Maximum step, s.
     pub max_step: f64,
-    /// Steps to take at most.
+    /// Maximum number of steps.
     pub max_steps: usize,
-    /// Error of constraints above which a state is projected; `None` for a tenth of the accuracy.
+    /// Constraint error above which a state is projected; `None`: a tenth of the accuracy.
     pub constraint_tolerance: Option<f64>,
-    /// Whether a step of `min_step` is taken however large its error, as Simbody does, instead of ending with
+    /// Whether a step of `min_step` is accepted regardless of its error, as in Simbody, instead of ending with
     /// [`Stop::Underflow`]. Such steps are counted in [`Statistics::inaccurate`]. For explicit methods.
     pub force_min_step: bool,
 }
@@ -40,12 +40,12 @@ impl Default for StepOptions {
 }
 
 impl StepOptions {
-    /// The usual limits at that accuracy.
+    /// Default options with this accuracy.
     pub fn with_accuracy(accuracy: f64) -> Self {
         StepOptions { accuracy, ..Default::default() }
     }
 
-    /// Error of constraints above which a state is projected.
+    /// Constraint error above which a state is projected.
     pub fn constraint_tolerance(&self) -> f64 {
         self.constraint_tolerance.unwrap_or(0.1 * self.accuracy)
     }
@@ -68,10 +68,10 @@ impl StepOptions {
     }
 }
 
-/// Work done.
+/// Statistics of an integration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Steps accepted.
+    /// Accepted steps.
     pub steps: usize,
     /// Attempts whose error was too large.
     pub rejected: usize,
@@ -81,23 +81,23 @@ pub struct Statistics {
     pub evaluations: usize,
     /// Evaluations of the Jacobians.
     pub jacobians: usize,
-    /// Factorisations; a complex one counts once.
+    /// Factorizations; a complex one counts once.
     pub factorizations: usize,
     /// Newton iterations.
     pub newton_iterations: usize,
-    /// Steps whose state was put back on its constraints.
+    /// Steps whose state was projected onto the constraints.
     pub projections: usize,
-    /// Steps accepted although their error was too large; see [`StepOptions::force_min_step`].
+    /// Steps accepted with too large an error; see [`StepOptions::force_min_step`].
     pub inaccurate: usize,
 }
 
-/// A method that takes a problem `P` one step at a time.
+/// A method that advances a problem `P` step by step.
 pub trait Integrator<P: ?Sized> {
-    /// Starts at a state; finds its rates.
+    /// Starts at a state and computes its rates.
     fn start(&mut self, problem: &mut P, t: f64, x: &[f64]) -> Result<(), Stop>;
 
-    /// Takes one step that is accepted and ends at `t_max` at the latest. On error the state is still
-    /// that of the last good step.
+    /// Takes one accepted step that ends at `t_max` at the latest. On error the state is that of the last accepted
+    /// step.
     fn step(&mut self, problem: &mut P, t_max: f64) -> Result<(), Stop>;
 
     /// Start and end of the last step, s.
@@ -112,17 +112,17 @@ pub trait Integrator<P: ?Sized> {
     /// State at a time within the last step.
     fn interpolate(&self, t: f64, x: &mut [f64]);
 
-    /// Work done since the start.
+    /// Statistics since the start.
     fn statistics(&self) -> Statistics;
 
-    /// The state that limits the step: the one with the largest error in the last attempt, where the method looks at
+    /// The state that limits the step: the one with the largest error in the last attempt, if the method estimates
     /// errors.
     fn limiting(&self) -> Option<usize> {
         None
     }
 }
 
-/// A step just taken, or the start.
+/// The last step, or the start.
 pub struct View<'a> {
     /// Start of the step, s.
     pub t0: f64,
@@ -145,36 +145,36 @@ impl View<'_> {
 /// How an integration ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
-    /// At the time that was asked for.
+    /// Reached the end time.
     Reached,
-    /// At a terminal event.
+    /// Reached a terminal event.
     Event {
-        /// Which.
+        /// Index of the event.
         index: usize,
     },
-    /// The watcher asked for it.
+    /// Cancelled by the callback.
     Cancelled,
-    /// It could not go on.
+    /// Could not continue.
     Stopped(Stop),
 }
 
-/// Where an integration got to, and why it ended there.
+/// Result of an integration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Why it ended.
+    /// Reason for its end.
     pub end: End,
-    /// s.
+    /// Time, s.
     pub time: f64,
-    /// State then.
+    /// State at that time.
     pub state: Vec<f64>,
-    /// Work done.
+    /// Statistics.
     pub statistics: Statistics,
 }
 
 /// Integrates from (`t0`, `x0`) to `t_end`.
 ///
-/// `watch` sees the start and every step, with the states in between at hand, and may break off. Whatever
-/// happens, all steps up to then have been shown to it. A terminal event ends the last step shown at its time.
+/// `watch` is called at the start and after every step, can interpolate within it, and may cancel. It is called for all
+/// accepted steps, also if the integration fails. A terminal event ends the last step at its time.
 pub fn integrate<P: ?Sized>(
     integrator: &mut dyn Integrator<P>,
     problem: &mut P,

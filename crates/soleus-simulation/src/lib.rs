@@ -1,9 +1,9 @@
 //! Time integration: from a state and controls to a motion.
 //!
-//! A problem is an [`ExplicitOde`] ẋ = f(t, x) or an [`ImplicitOde`] f(t, x, ẋ) = 0. An [`Integrator`] takes
-//! it one accepted step at a time; [`integrate()`] drives it to an end, finds events on the way, and always
-//! returns how far it came and why it stopped. [`SystemOde`] and [`ImplicitSystemOde`] make problems of a
-//! musculoskeletal model, [`MuscleOde`] of one muscle in a testing machine.
+//! A problem is an [`ExplicitOde`] ẋ = f(t, x) or an [`ImplicitOde`] f(t, x, ẋ) = 0. An [`Integrator`] advances it by
+//! one accepted step at a time; [`integrate()`] runs it to the end time, finds events, and always returns the time
+//! reached and the reason for the end. [`SystemOde`] and [`ImplicitSystemOde`] are the problems of a musculoskeletal
+//! model, [`MuscleOde`] that of a single muscle with prescribed length.
 //!
 //! | integrator | problem | order | step |
 //! |---|---|---|---|
@@ -14,7 +14,7 @@
 //! | [`ImplicitMidpoint`] | implicit, index 0 or 1 | 2 | fixed |
 //! | [`RadauIIA5`] | implicit, index 0 or 1 | 5 | controlled |
 //!
-//! Nothing here reads a clock, prints or opens a file.
+//! This crate does not read a clock, print, or open files.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: M, J, G.
 

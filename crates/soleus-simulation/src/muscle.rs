@@ -1,4 +1,4 @@
-//! One muscle whose length is prescribed, as a problem of its own.
+//! A single muscle with prescribed length.
 
 use crate::error_norm::ErrorNorm;
 use crate::linear::Pattern;
@@ -9,18 +9,18 @@ use soleus_math::Dual;
 /// Most states that a muscle class has.
 const MOST_STATES: usize = 3;
 
-/// What drives a muscle at an instant.
+/// Inputs of a muscle at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuscleInput {
     /// Length L of the whole muscle, m.
     pub length: f64,
-    /// dL/dt, m/s.
+    /// Lengthening speed dL/dt, m/s.
     pub speed: f64,
-    /// Excitation; the activation itself in a problem made by [`MuscleOde::at_activation`].
+    /// Excitation; the activation in a problem created by [`MuscleOde::at_activation`].
     pub excitation: f64,
 }
 
-/// A muscle in a testing machine: length and excitation are functions of time, the states of the muscle follow,
+/// A muscle whose length and excitation are functions of time; its states satisfy
 ///
 ///   ż = h(L(t), L̇(t), e(t), z)        or, implicitly,        r(L, L̇, e, z, ż) = 0
 ///
@@ -40,7 +40,7 @@ impl<'a, F: FnMut(f64) -> MuscleInput> MuscleOde<'a, F> {
         MuscleOde::with_given(muscle, input, 0)
     }
 
-    /// With the activation given over time in the place of the excitation.
+    /// With the activation given over time instead of the excitation.
     pub fn at_activation(muscle: &'a CompiledMuscle, input: F) -> Self {
         let first = muscle.state_names().first() == Some(&"activation");
         MuscleOde::with_given(muscle, input, usize::from(first))
@@ -51,7 +51,7 @@ impl<'a, F: FnMut(f64) -> MuscleInput> MuscleOde<'a, F> {
         MuscleOde { muscle, input, given, dim, pattern: Pattern::dense(dim) }
     }
 
-    /// All errors in one group; `units` are the changes that count as 1, for example optimal fiber lengths.
+    /// All errors in one group; `units` are the changes that correspond to 1, for example optimal fiber lengths.
     pub fn error_norm(&self, units: &[f64]) -> ErrorNorm {
         ErrorNorm::uniform(self.dim).with_units(units)
     }

@@ -1,4 +1,4 @@
-//! What an integrator asks of a problem.
+//! Interfaces of problems for integrators.
 
 use crate::linear::Pattern;
 use soleus_dynamics::system::MotionError;
@@ -6,41 +6,41 @@ use soleus_dynamics::system::MotionError;
 /// Why a problem has no rates or residual at a state.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RhsError {
-    /// Accelerations of a model could not be found.
+    /// Accelerations of a model could not be computed.
     #[error(transparent)]
     Motion(#[from] MotionError),
-    /// The state could not be put back on its constraints.
+    /// The state could not be projected onto its constraints.
     #[error("constraint equation {equation} is violated by {error:.3e} (tolerance {wanted:.0e})")]
     NotProjected {
         /// Equation with the largest error.
         equation: usize,
-        /// Norm of the errors that is left.
+        /// Remaining norm of the errors.
         error: f64,
-        /// What was asked for.
+        /// Tolerance.
         wanted: f64,
     },
-    /// The problem is not defined here.
+    /// The problem is not defined at this state.
     #[error("{0}")]
     Undefined(&'static str),
 }
 
-/// What a projection did.
+/// Result of a projection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Projected {
-    /// Whether the state was moved.
+    /// Whether the state was changed.
     pub changed: bool,
 }
 
-/// An ordinary differential equation ẋ = f(t, x), perhaps with invariants that x has to keep.
+/// An ordinary differential equation ẋ = f(t, x), optionally with invariants of x.
 pub trait ExplicitOde {
     /// Number of states.
     fn dim(&self) -> usize;
 
-    /// Writes ẋ at (t, x). Every entry of `xdot` is written.
+    /// Computes ẋ at (t, x). Every entry of `xdot` is written.
     fn rhs(&mut self, t: f64, x: &[f64], xdot: &mut [f64]) -> Result<(), RhsError>;
 
-    /// Puts `x` back on the invariants of the problem if it is off by more than `tolerance`, and takes the
-    /// part across them out of the error estimate. Called after each step that may be accepted.
+    /// Projects `x` onto the invariants of the problem if its error exceeds `tolerance`, and removes the component
+    /// normal to them from the error estimate. Called after each step that may be accepted.
     fn project(
         &mut self,
         t: f64,
@@ -53,7 +53,7 @@ pub trait ExplicitOde {
     }
 }
 
-/// A mechanical problem: x starts with coordinates q, which follow from speeds by q̇ = N(q) u.
+/// A mechanical problem: x starts with coordinates q, whose rates are q̇ = N(q) u.
 pub trait MechanicalOde: ExplicitOde {
     /// Number of coordinates, and of speeds; x = [q, u, z].
     fn num_coordinates(&self) -> usize;
@@ -64,16 +64,16 @@ pub trait MechanicalOde: ExplicitOde {
 
 /// A differential–algebraic equation f(t, x, ẋ) = 0 of index 0 or 1.
 ///
-/// Both Jacobians share one fixed pattern, the union of theirs, so that a ∂f/∂x + b ∂f/∂ẋ is a
-/// combination of two lists of values.
+/// Both Jacobians have the same fixed pattern, the union of their patterns, so that a ∂f/∂x + b ∂f/∂ẋ is a combination
+/// of two lists of values.
 pub trait ImplicitOde {
     /// Number of states.
     fn dim(&self) -> usize;
 
-    /// Writes f(t, x, ẋ). Every entry of `r` is written.
+    /// Computes f(t, x, ẋ). Every entry of `r` is written.
     fn residual(&mut self, t: f64, x: &[f64], xdot: &[f64], r: &mut [f64]) -> Result<(), RhsError>;
 
-    /// Where the Jacobians may differ from zero.
+    /// Sparsity pattern of the Jacobians.
     fn pattern(&self) -> &Pattern;
 
     /// Values of ∂f/∂x and ∂f/∂ẋ in the order of the pattern. Every entry is written.
@@ -86,7 +86,7 @@ pub trait ImplicitOde {
         df_dxdot: &mut [f64],
     ) -> Result<(), RhsError>;
 
-    /// Residual and Jacobians at one state together, which for many problems costs little more than the Jacobians.
+    /// Residual and Jacobians at one state, which for many problems costs little more than the Jacobians alone.
     fn residual_and_jacobians(
         &mut self,
         t: f64,
@@ -100,10 +100,10 @@ pub trait ImplicitOde {
         self.jacobians(t, x, xdot, df_dx, df_dxdot)
     }
 
-    /// Change of the residual by what depends on time alone, ∂f/∂u · (u(t₁) − u(t₀)) where u are controls.
+    /// Change of the residual due to explicit time dependence, ∂f/∂u · (u(t₁) − u(t₀)) where u are controls.
     ///
-    /// As given, f(t₁, x, ẋ) − f(t₀, x, ẋ), where `r0` is f(t₀, x, ẋ); a problem that has ∂f/∂u may be exact
-    /// to first order at less cost.
+    /// The default is f(t₁, x, ẋ) − f(t₀, x, ẋ), where `r0` is f(t₀, x, ẋ); a problem with ∂f/∂u may compute it to
+    /// first order at lower cost.
     fn time_change(
         &mut self,
         t1: f64,
@@ -119,8 +119,8 @@ pub trait ImplicitOde {
         Ok(())
     }
 
-    /// Writes rates that fit `x`, and the states that follow from others, if the problem knows them without
-    /// iteration; else returns false, and they are solved for.
+    /// Computes rates consistent with `x`, and dependent states, if the problem can do so without iteration; otherwise
+    /// returns false, and they are solved for.
     fn consistent_rates(&mut self, t: f64, x: &mut [f64], xdot: &mut [f64]) -> bool {
         let _ = (t, x, xdot);
         false

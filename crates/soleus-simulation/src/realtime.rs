@@ -1,29 +1,29 @@
-//! A simulation that keeps pace with a clock.
+//! Real-time simulation.
 
 use crate::integrate::{Integrator, Statistics};
 use crate::stop::Stop;
 
-/// Work and delays so far.
+/// Statistics and delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
-    /// Steps taken.
+    /// Number of steps.
     pub steps: usize,
-    /// Steps that ended after their deadline.
+    /// Number of steps that missed their deadline.
     pub missed: usize,
-    /// The longest time a step took, s of the clock.
+    /// Maximum wall-clock time of a step, s.
     pub longest: f64,
-    /// How late the latest step was, s of the clock.
+    /// Maximum delay of a step, s of wall-clock time.
     pub latest: f64,
-    /// Work done by the integrator.
+    /// Statistics of the integrator.
     pub work: Statistics,
 }
 
-/// Steps a problem at a fixed rate: input, step, deadline.
+/// Advances a problem at a fixed rate: input, step, deadline.
 ///
-/// The integrator should have a fixed step and bounded work, such as
-/// [`RosenbrockEuler`](crate::RosenbrockEuler) or [`SemiExplicitEuler`](crate::SemiExplicitEuler); each call of
-/// [`tick`](Self::tick) advances the problem by `period`, in as many of its steps as that takes. Step i is due at
-/// i · period on the clock. The clock is the caller's: nothing here reads one or sleeps.
+/// The integrator should have a fixed step and bounded work, such as [`RosenbrockEuler`](crate::RosenbrockEuler) or
+/// [`SemiExplicitEuler`](crate::SemiExplicitEuler); each call of [`tick`](Self::tick) advances the problem by `period`,
+/// in as many integration steps as needed. Step i is due at i · period on the clock. The caller provides the clock;
+/// this type neither reads a clock nor sleeps.
 pub struct RealTimeLoop<'a, P: ?Sized> {
     integrator: &'a mut dyn Integrator<P>,
     problem: &'a mut P,
@@ -34,7 +34,7 @@ pub struct RealTimeLoop<'a, P: ?Sized> {
 }
 
 impl<'a, P: ?Sized> RealTimeLoop<'a, P> {
-    /// Starts at a state; the clock reads `now`, s.
+    /// Starts at a state; `now` is the time of the clock, s.
     pub fn start(
         integrator: &'a mut dyn Integrator<P>,
         problem: &'a mut P,
@@ -49,8 +49,8 @@ impl<'a, P: ?Sized> RealTimeLoop<'a, P> {
         Ok(RealTimeLoop { integrator, problem, period, t0, begin: now, pace: Pace::default() })
     }
 
-    /// One period: `input` may change the problem (its controls, say) at the time and state reached; then the
-    /// problem is advanced. Returns whether the deadline was met. `clock` gives the time in s.
+    /// Advances by one period: `input` may change the problem (for example its controls) at the current time and state;
+    /// then the problem is advanced. Returns whether the deadline was met. `clock` returns the time in s.
     pub fn tick(
         &mut self,
         input: &mut dyn FnMut(f64, &[f64], &mut P),
@@ -76,7 +76,7 @@ impl<'a, P: ?Sized> RealTimeLoop<'a, P> {
         Ok(late <= 0.0)
     }
 
-    /// When the next step is due to begin, s of the clock: sleep until then.
+    /// Time at which the next step should start, s of the clock: sleep until then.
     pub fn next_begin(&self) -> f64 {
         self.begin + self.pace.steps as f64 * self.period
     }
@@ -86,7 +86,7 @@ impl<'a, P: ?Sized> RealTimeLoop<'a, P> {
         (self.integrator.span().1, self.integrator.state())
     }
 
-    /// Work and delays so far.
+    /// Statistics and delays so far.
     pub fn pace(&self) -> Pace {
         self.pace
     }

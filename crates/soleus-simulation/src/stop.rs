@@ -1,8 +1,8 @@
-//! Why an integration cannot go on.
+//! Reasons why an integration cannot continue.
 
 use crate::ode::RhsError;
 
-/// What was not finite.
+/// Quantity that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A state.
@@ -23,78 +23,78 @@ impl std::fmt::Display for Quantity {
     }
 }
 
-/// Why an integration cannot go on. Components are positions in the state vector.
+/// Why an integration cannot continue. Components are indices into the state vector.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Stop {
-    /// The step became too small to go on.
+    /// The step became too small.
     #[error("step underflow at t = {time} s: step {step:.3e} s, error of state {component} {error:.3e}")]
     Underflow {
-        /// s; the state at this time is good.
+        /// Time, s; the state at this time is valid.
         time: f64,
-        /// The step that was not tried any more, s.
+        /// The step that was rejected as too small, s.
         step: f64,
         /// State with the largest error in the last attempt.
         component: usize,
-        /// The error norm of the last attempt; 1 would have been accepted.
+        /// Error norm of the last attempt; up to 1 is accepted.
         error: f64,
     },
-    /// A number is NaN or infinite, however small the step.
+    /// A value is NaN or infinite, regardless of the step size.
     #[error("{quantity} {component} is not finite at t = {time} s")]
     NotFinite {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Which one.
+        /// Index of the component.
         component: usize,
-        /// Of what.
+        /// Quantity.
         quantity: Quantity,
     },
-    /// The problem has no rates or residual, however small the step.
+    /// The problem has no rates or residual, regardless of the step size.
     #[error("at t = {time} s: {source}")]
     Rhs {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// What the problem says.
+        /// Error of the problem.
         source: RhsError,
     },
-    /// Newton's method did not converge at a fixed step.
+    /// Newton's method did not converge with a fixed step.
     #[error(
         "Newton's method did not converge at t = {time} s: {iterations} iterations, last change {change:.3e} (tolerance {wanted:.0e}), largest in state {component}"
     )]
     Newton {
-        /// s, at the start of the step.
+        /// Time at the start of the step, s.
         time: f64,
-        /// Iterations made.
+        /// Number of iterations.
         iterations: usize,
         /// Weighted size of the last change.
         change: f64,
-        /// What was asked for.
+        /// Tolerance.
         wanted: f64,
-        /// State that changed most.
+        /// State with the largest change.
         component: usize,
     },
     /// The matrix of an implicit step is singular.
     #[error("the matrix of the step at t = {time} s is singular in column {component}")]
     Singular {
-        /// s.
+        /// Time, s.
         time: f64,
         /// Column without a pivot.
         component: usize,
     },
-    /// More steps than allowed.
+    /// The maximum number of steps was exceeded.
     #[error("maximum number of steps ({steps}) reached at t = {time} s")]
     StepLimit {
-        /// s.
+        /// Time, s.
         time: f64,
-        /// Steps taken.
+        /// Number of steps.
         steps: usize,
     },
-    /// The times or sizes given make no sense.
+    /// Invalid times or sizes.
     #[error("{0}")]
     Setup(&'static str),
 }
 
 impl Stop {
-    /// When it happened, s, if it has a time.
+    /// Time of the stop, s, if it has one.
     pub fn time(&self) -> Option<f64> {
         match *self {
             Stop::Underflow { time, .. }
@@ -107,7 +107,7 @@ impl Stop {
         }
     }
 
-    /// The state to blame, as far as it can be told.
+    /// The state that caused it, as far as known.
     pub fn component(&self) -> Option<usize> {
         match *self {
             Stop::Underflow { component, .. }

@@ -4,13 +4,13 @@
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectory {
     dim: usize,
-    /// s.
+    /// Times, s.
     pub times: Vec<f64>,
     values: Vec<f64>,
 }
 
 impl Trajectory {
-    /// An empty one for rows of `dim` numbers.
+    /// An empty trajectory for rows of `dim` numbers.
     pub fn new(dim: usize) -> Self {
         Trajectory { dim, times: Vec::new(), values: Vec::new() }
     }
@@ -32,7 +32,7 @@ impl Trajectory {
         self.times.is_empty()
     }
 
-    /// Numbers in a row.
+    /// Number of values per row.
     pub fn dim(&self) -> usize {
         self.dim
     }

@@ -1,10 +1,10 @@
-//! Choosing the next step from the error of this one.
+//! Step size control.
 
 /// A rule for the next step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Controller {
-    /// Simbody's rule: h ← 0.9 h (accuracy/e)^(1/p), between a tenth and five times; growth below a
-    /// factor 1.2 is not worth it; a rejected step shrinks to 0.9 at least; an accepted one never shrinks.
+    /// Simbody's rule: h ← 0.9 h (accuracy/e)^(1/p), between 0.1 and 5 times; growth by less than a factor of 1.2 is
+    /// ignored; a rejected step shrinks by at least a factor of 0.9; an accepted step never shrinks.
     ///
     /// Source: behaviour of Simbody's integrators (Sherman, Seth & Delp 2011). Same accuracy, same step
     /// sequence as OpenSim.
@@ -27,9 +27,9 @@ impl Controller {
         Controller::ProportionalIntegral { last: 1e-4, rejected: false }
     }
 
-    /// After an attempt with relative error `e` (1 is just acceptable; infinite when it failed): whether it is
-    /// accepted, and the next step. `order` is the power with which e falls. `limited` says that the step
-    /// tried was cut short, so that its error says little about a longer one.
+    /// After an attempt with relative error `e` (1 is just acceptable; infinite if it failed): whether it is accepted,
+    /// and the next step. `order` is the order of e in h. `limited` means that the step was shortened, so that its
+    /// error says little about longer steps.
     pub fn next(&mut self, h: f64, e: f64, order: i32, limited: bool) -> (bool, f64) {
         match self {
             Controller::Simbody => {

@@ -11,8 +11,8 @@ use crate::stop::{Quantity, Stop, first_not_finite};
 /// Simbody's first step, s: a tenth of the time scale of 0.1 s that it assumes.
 const SIMBODY_FIRST_STEP: f64 = 0.01;
 
-/// An explicit Runge–Kutta pair with error control and dense output. Costs one evaluation per stage; nothing is
-/// allocated after construction.
+/// An explicit Runge–Kutta pair with error control and dense output. One evaluation per stage; no memory is allocated
+/// after construction.
 #[derive(Clone, Debug)]
 pub struct ExplicitRungeKutta {
     tableau: Tableau,
@@ -52,7 +52,7 @@ impl ExplicitRungeKutta {
         ExplicitRungeKutta::new(DORMAND_PRINCE_1980, Controller::proportional_integral(), norm, options)
     }
 
-    /// Any pair with any control.
+    /// Any pair with any step size control.
     pub fn new(tableau: Tableau, controller: Controller, norm: ErrorNorm, options: StepOptions) -> Self {
         let n = norm.dim();
         let v = || vec![0.0; n];

@@ -1,4 +1,4 @@
-//! Semi-explicit Euler: what game engines do.
+//! Semi-explicit Euler method.
 
 use crate::hermite::cubic;
 use crate::integrate::{Integrator, Statistics};
@@ -14,7 +14,7 @@ use crate::stop::{Quantity, Stop, first_not_finite};
 #[derive(Clone, Debug)]
 pub struct SemiExplicitEuler {
     step: f64,
-    /// Error of constraints above which a state is projected.
+    /// Constraint error above which a state is projected.
     pub constraint_tolerance: f64,
     t: [f64; 2],
     x: [Vec<f64>; 2],

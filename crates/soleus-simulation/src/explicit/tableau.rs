@@ -1,6 +1,6 @@
 //! Coefficients of explicit Runge–Kutta pairs.
 
-/// How a pair is continued between the ends of a step.
+/// Interpolation within a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dense {
     /// The cubic through both ends and their rates (Hermite).
@@ -22,7 +22,7 @@ pub struct Tableau {
     pub b: &'static [f64],
     /// Weights of the error estimate; one longer than `b` where the rates at the end take part.
     pub e: &'static [f64],
-    /// The error estimate falls as this power of h.
+    /// Order of the error estimate in h.
     pub error_order: i32,
     /// How to interpolate.
     pub dense: Dense,

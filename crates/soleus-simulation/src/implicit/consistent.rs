@@ -1,4 +1,4 @@
-//! Rates that fit a state.
+//! Rates consistent with a state.
 
 use super::matrices::Matrices;
 use crate::error_norm::ErrorNorm;
@@ -15,9 +15,9 @@ const SETTLING_STEP: f64 = 1e-8;
 
 /// Finds ẋ with f(t, x, ẋ) = 0.
 ///
-/// Where ∂f/∂ẋ is regular, by Newton's method at fixed x. Where it is singular (index 1), some states follow
-/// from the others: two backward Euler steps of 1e-8 s bring them there and give the rates of the
-/// rest; `x` then holds the consistent state, taken back to `t`.
+/// If ∂f/∂ẋ is regular, Newton's method is used at fixed x. If it is singular (index 1), some states depend on the
+/// others: two backward Euler steps of 1e-8 s make them consistent and give the rates of the other states; `x` is then
+/// the consistent state, extrapolated back to `t`.
 pub fn solve_consistent_rates<P: ImplicitOde + ?Sized>(
     p: &mut P,
     norm: &ErrorNorm,

@@ -1,4 +1,4 @@
-//! Where a problem is at rest.
+//! Equilibria of a problem.
 
 use super::matrices::Matrices;
 use crate::integrate::Integrator;
@@ -6,16 +6,17 @@ use crate::linear::LinearSolver;
 use crate::ode::ImplicitOde;
 use crate::stop::{Quantity, Stop, first_not_finite};
 
-/// How to look for an equilibrium.
+/// Options of the search for an equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EquilibriumOptions {
-    /// Largest residual wanted, in the units of f.
+    /// Maximum residual, in the units of f.
     pub tolerance: f64,
-    /// Time to move before the first look for an equilibrium nearby, s; each later stretch is half as long again.
+    /// Duration of the motion before the first search for an equilibrium nearby, s; each later one is 1.5 times as
+    /// long.
     pub first_stretch: f64,
-    /// Time to move at most, s.
+    /// Maximum duration of the motion, s.
     pub max_time: f64,
-    /// How far each state may be from the equilibrium when it is jumped to.
+    /// Maximum distance of each state from the equilibrium when Newton's result is accepted.
     pub max_jump: f64,
 }
 
@@ -25,30 +26,30 @@ impl Default for EquilibriumOptions {
     }
 }
 
-/// What was found.
+/// Result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoundEquilibrium {
-    /// Steps of the motion.
+    /// Number of steps of the motion.
     pub steps: usize,
     /// Newton iterations.
     pub iterations: usize,
-    /// Time it moved, s.
+    /// Duration of the motion, s.
     pub time: f64,
-    /// Largest residual, in the units of f.
+    /// Maximum residual, in the units of f.
     pub residual: f64,
 }
 
 /// Newton iterations of one jump; near the equilibrium five will do.
 const JUMP: usize = 12;
 
-/// Finds x with f(t, x, 0) = 0, from a start that may be poor, for a problem that does not depend on time.
+/// Finds x with f(t, x, 0) = 0, possibly from a poor initial guess, for a problem that does not depend on time.
 ///
-/// Let it move, then jump: the integrator takes the state the way its forces push it; every now and then Newton's method
+/// The state is integrated over time and, at intervals, Newton's method
 ///
 ///   ∂f/∂x Δ = −f(t, x, 0),   x ← x + Δ
 ///
-/// is tried, and kept to if it converges to a place nearby. So it ends in an equilibrium that the motion itself would
-/// settle in, not in any root, unless it starts next to one. The motion has to be damped.
+/// is tried, and its result accepted if it is close to the current state. The result is therefore an equilibrium to
+/// which the motion converges, not an arbitrary root, unless the initial guess is near one. The motion must be damped.
 pub fn solve_equilibrium<P: ImplicitOde + ?Sized>(
     p: &mut P,
     integrator: &mut dyn Integrator<P>,

@@ -19,16 +19,16 @@ const MAX_HALVINGS: usize = 8;
 ///   f(t + h/2, (xₙ + xₙ₊₁)/2, (xₙ₊₁ − xₙ)/h) = 0                                  (1)
 ///   Newton's matrix  ½ ∂f/∂x + (1/h) ∂f/∂ẋ                                        (2)
 ///
-/// Source: van den Bogert, Blana & Heinrich (2011), eqs. 14 and 15; controls are taken at the middle of the step
-/// where they average those at its ends. Factors are kept from step to step for as long as Newton's method
-/// converges well with them. A step that it cannot solve is halved.
+/// Source: van den Bogert, Blana & Heinrich (2011), eqs. 14 and 15; controls are taken at the middle of the step where
+/// they average those at its ends. Factors are reused as long as Newton's method converges well. A step that does not
+/// converge is halved.
 pub struct ImplicitMidpoint<S = DenseLu<f64>> {
     at: FixedStep,
-    /// Weighted size of the last Newton change.
+    /// Tolerance for the weighted size of the last Newton change.
     pub newton_tolerance: f64,
-    /// Newton iterations per step at most.
+    /// Maximum number of Newton iterations per step.
     pub max_iterations: usize,
-    /// Error of constraints above which a state is projected.
+    /// Constraint error above which a state is projected.
     pub constraint_tolerance: f64,
     solver: S,
     /// Step the factors are for; 0 when there are none.

@@ -21,8 +21,8 @@ const KEEP_JACOBIAN_BELOW: f64 = 0.05;
 ///   f(t + cᵢ h, x + zᵢ, (1/h) Σⱼ Bᵢⱼ zⱼ) = 0,  i = 0, 1, 2,  B = A⁻¹           (1)
 ///   x₁ = x + z₂,  ẋ₁ = (1/h) Σⱼ B₂ⱼ zⱼ                                          (2)
 ///
-/// With B = T Λ T⁻¹ Newton's matrix I ⊗ ∂f/∂x + B/h ⊗ ∂f/∂ẋ falls apart into a real and a complex system of the
-/// size of x:
+/// With B = T Λ T⁻¹ the Newton matrix I ⊗ ∂f/∂x + B/h ⊗ ∂f/∂ẋ decouples into a real and a complex system of the size of
+/// x:
 ///
 ///   ∂f/∂x + (γ/h) ∂f/∂ẋ,   ∂f/∂x + ((α + iβ)/h) ∂f/∂ẋ                           (3)
 ///
@@ -30,10 +30,10 @@ const KEEP_JACOBIAN_BELOW: f64 = 0.05;
 ///
 ///   err = (∂f/∂x + (γ/h) ∂f/∂ẋ)⁻¹ ∂f/∂ẋ (ẋ + Σ eᵢ zᵢ/h)                         (4)
 ///
-/// Source: Hairer & Wanner (1996), section IV.8, written there for M ẋ = g(x); (1) and (4) are the same for the
-/// fully implicit form, with ∂f/∂ẋ in the place of M.
+/// Source: Hairer & Wanner (1996), section IV.8, written there for M ẋ = g(x); (1) and (4) are the same for the fully
+/// implicit form, with ∂f/∂ẋ instead of M.
 pub struct RadauIIA5<R = DenseLu<f64>, C = DenseLu<Complex>> {
-    /// Newton's error allowed, as a part of the accuracy; `None` chooses so that it does not show.
+    /// Newton tolerance relative to the accuracy; `None`: chosen so that its error is negligible.
     pub newton_tolerance: Option<f64>,
     options: StepOptions,
     norm: ErrorNorm,

@@ -8,8 +8,8 @@ use crate::linear::{DenseLu, LinearSolver};
 use crate::ode::ImplicitOde;
 use crate::stop::{Quantity, Stop, first_not_finite};
 
-/// Linearly implicit Euler with a fixed step, order 1, L-stable: one evaluation of f and its Jacobians and one
-/// linear system per step, whatever happens.
+/// Linearly implicit Euler with a fixed step, order 1, L-stable: exactly one evaluation of f and its Jacobians and one
+/// linear system per step.
 ///
 ///   (∂f/∂x + ∂f/∂ẋ / h) Δ = ∂f/∂ẋ ẋₙ − f(tₙ, xₙ, ẋₙ) − ∂f/∂u (uₙ₊₁ − uₙ)        (1)
 ///   xₙ₊₁ = xₙ + Δ,   ẋₙ₊₁ = Δ/h                                                    (2)
@@ -18,7 +18,7 @@ use crate::stop::{Quantity, Stop, first_not_finite};
 /// [`ImplicitOde::time_change`].
 pub struct RosenbrockEuler<S = DenseLu<f64>> {
     at: FixedStep,
-    /// Error of constraints above which a state is projected.
+    /// Constraint error above which a state is projected.
     pub constraint_tolerance: f64,
     solver: S,
     /// ẋ at the start of the last step.
@@ -54,7 +54,7 @@ impl<S: LinearSolver<f64>> RosenbrockEuler<S> {
 }
 
 impl<S> RosenbrockEuler<S> {
-    /// The linear solver, which may keep an order of elimination from step to step.
+    /// The linear solver, which may reuse an elimination order between steps.
     pub fn solver_mut(&mut self) -> &mut S {
         &mut self.solver
     }

@@ -2,7 +2,7 @@
 
 use super::{Field, LinearSolver, Pattern, Singular};
 
-/// P A = L U with row pivoting, stored dense. Nothing is allocated after construction.
+/// P A = L U with row pivoting, dense. No memory is allocated after construction.
 #[derive(Clone, Debug)]
 pub struct DenseLu<S> {
     n: usize,
@@ -13,7 +13,7 @@ pub struct DenseLu<S> {
 }
 
 impl<S: Field> DenseLu<S> {
-    /// Room for n × n.
+    /// For n × n matrices.
     pub fn new(n: usize) -> Self {
         DenseLu { n, lu: vec![S::default(); n * n], pivots: vec![0; n] }
     }

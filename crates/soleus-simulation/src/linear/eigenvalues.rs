@@ -6,11 +6,11 @@ use super::Complex;
 const MAX_STEPS: usize = 60;
 
 /// All eigenvalues of a real n × n matrix, given row by row, in no particular order; `None` if the iteration does not
-/// converge or the matrix holds numbers that are not finite.
+/// converge or the matrix contains numbers that are not finite.
 ///
-/// Reduced to Hessenberg form by elimination with pivoting, then QR steps with Wilkinson's shift in complex numbers
-/// and deflation (Wilkinson 1965; Golub & Van Loan 2013, section 7). Costs about 10 n³ complex operations: for looking
-/// at a model, not for inner loops.
+/// Reduced to Hessenberg form by elimination with pivoting, then QR steps with Wilkinson's shift in complex numbers and
+/// deflation (Wilkinson 1965; Golub & Van Loan 2013, section 7). It takes about 10 n³ complex operations, which is too
+/// slow for inner loops.
 pub fn solve_eigenvalues(n: usize, a: &[f64]) -> Option<Vec<Complex>> {
     if a.len() != n * n || a.iter().any(|x| !x.is_finite()) {
         return None;

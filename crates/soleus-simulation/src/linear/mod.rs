@@ -1,4 +1,4 @@
-//! Linear systems of implicit steps.
+//! Linear systems in implicit steps.
 
 mod complex;
 mod dense_lu;
@@ -15,7 +15,7 @@ pub use sparse_lu::SparseLu;
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The numbers of a linear system: real or complex.
+/// Scalar of a linear system: real or complex.
 pub trait Field:
     Copy
     + Debug
@@ -42,7 +42,7 @@ impl Field for f64 {
     }
 }
 
-/// A matrix without an inverse.
+/// A singular matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the matrix is singular in column {column}")]
 pub struct Singular {
@@ -50,9 +50,9 @@ pub struct Singular {
     pub column: usize,
 }
 
-/// Factorises matrices of one pattern and solves with them.
+/// Factorizes matrices with a fixed pattern and solves linear systems.
 pub trait LinearSolver<S: Field> {
-    /// Factorises the matrix with `values` at the places of `pattern`.
+    /// Factorizes the matrix with `values` at the positions of `pattern`.
     fn factorize(&mut self, pattern: &Pattern, values: &[S]) -> Result<(), Singular>;
 
     /// Solves A x = b in place with the last factors.

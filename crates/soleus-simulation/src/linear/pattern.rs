@@ -1,6 +1,6 @@
-//! Where a sparse matrix may differ from zero.
+//! Sparsity pattern of a matrix.
 
-/// Places of a square matrix, row by row; columns increase within a row.
+/// Nonzero positions of a square matrix, row by row; columns increase within a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
     start: Vec<usize>,
@@ -8,17 +8,17 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Every place of an n × n matrix.
+    /// All positions of an n × n matrix.
     pub fn dense(n: usize) -> Self {
         Pattern { start: (0..=n).map(|i| i * n).collect(), columns: (0..n * n).map(|i| i % n).collect() }
     }
 
-    /// No places at all.
+    /// An empty pattern.
     pub const fn empty() -> Self {
         Pattern { start: Vec::new(), columns: Vec::new() }
     }
 
-    /// The given columns of each row, which are sorted and taken once; those that do not exist are left out.
+    /// The given columns of each row, sorted and without duplicates; columns out of range are left out.
     pub fn from_rows(rows: &[Vec<usize>]) -> Self {
         let n = rows.len();
         let (mut start, mut columns) = (vec![0], Vec::new());
@@ -37,28 +37,28 @@ impl Pattern {
         self.start.len().saturating_sub(1)
     }
 
-    /// Number of places.
+    /// Number of positions.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// Whether there are no places.
+    /// Whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// Position of a place in the list of values, if it is one.
+    /// Index of a position in the list of values, if it is in the pattern.
     pub fn position(&self, row: usize, column: usize) -> Option<usize> {
         let range = *self.start.get(row)?..*self.start.get(row + 1)?;
         self.columns[range.clone()].binary_search(&column).ok().map(|k| range.start + k)
     }
 
-    /// Columns of a row, and where its values start.
+    /// Columns of a row, and the index of its first value.
     pub fn row(&self, row: usize) -> (&[usize], usize) {
         (&self.columns[self.start[row]..self.start[row + 1]], self.start[row])
     }
 
-    /// Row, column and position in the list of values, in order.
+    /// Row, column and index in the list of values, in order.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         (0..self.dim())
             .flat_map(move |r| (self.start[r]..self.start[r + 1]).map(move |k| (r, self.columns[k], k)))

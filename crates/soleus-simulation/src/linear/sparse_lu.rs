@@ -1,4 +1,4 @@
-//! Sparse LU factors whose order of elimination is kept.
+//! Sparse LU factors with reuse of the elimination order.
 
 use super::{Field, LinearSolver, Pattern, Singular};
 
@@ -18,11 +18,11 @@ struct Step {
     row: usize,
 }
 
-/// P A Q = L U of a sparse matrix. The order of pivots is found once, by Markowitz' count with a threshold, and used
-/// again for matrices of the same pattern until a pivot gets too small.
+/// P A Q = L U of a sparse matrix. The pivot order is determined once, by Markowitz counts with a threshold, and reused
+/// for matrices of the same pattern until a pivot becomes too small.
 ///
-/// A factorisation in known order works row by row: the row is spread out, earlier rows of U are taken away in order,
-/// and what is left is stored. Nothing is allocated then.
+/// A factorization with known order works row by row: the row is expanded, earlier rows of U are subtracted in order,
+/// and the result is stored. It does not allocate memory.
 #[derive(Clone, Debug)]
 pub struct SparseLu<S> {
     n: usize,
@@ -40,12 +40,12 @@ pub struct SparseLu<S> {
     dense: Vec<S>,
     work: Vec<S>,
     analyzed: bool,
-    /// Number of orders looked for.
+    /// Number of times the order was determined.
     pub analyses: usize,
 }
 
 impl<S: Field> SparseLu<S> {
-    /// For n × n.
+    /// For n × n matrices.
     pub fn new(n: usize) -> Self {
         SparseLu {
             n,
@@ -63,7 +63,7 @@ impl<S: Field> SparseLu<S> {
         }
     }
 
-    /// Entries of L and U.
+    /// Number of entries of L and U.
     pub fn num_entries(&self) -> usize {
         self.n + self.lower.iter().chain(&self.upper).map(Vec::len).sum::<usize>()
     }

@@ -1,6 +1,6 @@
-//! A control given by nodes over time.
+//! Controls defined by nodes over time.
 
-/// Values of a control at times, and what holds between and outside them. As OpenSim's `ControlLinear`.
+/// Values of a control at given times, with interpolation and extrapolation. As OpenSim's `ControlLinear`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlNodes {
     times: Vec<f64>,
@@ -10,10 +10,10 @@ pub struct ControlNodes {
 }
 
 impl ControlNodes {
-    /// Nodes at rising times, s. `None` when there are none, or times do not rise.
+    /// Nodes at increasing times, s. `None` if there are none, or times do not increase.
     ///
-    /// Straight lines join them; the first and the last go on outside if `extrapolate`. With `use_steps`, the value of a
-    /// node holds from just after the node before it up to itself, and the end values hold outside.
+    /// They are interpolated linearly, and extrapolated if `extrapolate`. With `use_steps`, the value of a node applies
+    /// from just after the previous node up to itself, and values are constant outside.
     pub fn new(times: Vec<f64>, values: Vec<f64>, use_steps: bool, extrapolate: bool) -> Option<Self> {
         let rising = times.windows(2).all(|w| w[0] < w[1]);
         let fits = !times.is_empty() && times.len() == values.len() && rising;

@@ -1,4 +1,4 @@
-//! What sets the controls of actuators during a simulation.
+//! Controls of actuators during a simulation.
 
 use super::control_nodes::ControlNodes;
 use super::correction::Correction;
@@ -10,14 +10,14 @@ use soleus_model::controller::ControllerKind;
 use soleus_model::force::ForceKind;
 use soleus_model::model::Model;
 
-/// Sets controls from time and state.
+/// Computes controls from time and state.
 pub trait Controls {
-    /// Writes every control at time `t`, s and state `x`. The same arguments give the same controls: attempts
-    /// of an integrator come in any order.
+    /// Computes all controls at time `t`, s and state `x`. The result must depend only on the arguments, because an
+    /// integrator calls it in any order.
     fn compute(&mut self, t: f64, x: &State<f64>, controls: &mut [f64]);
 }
 
-/// Controls that do not change.
+/// Constant controls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant(pub Vec<f64>);
 
@@ -36,13 +36,12 @@ impl<F: FnMut(f64, &State<f64>, &mut [f64])> Controls for Feedback<F> {
     }
 }
 
-/// A table that a controller of the model reads; the edge has to, and adds its columns with
-/// [`ModelControls::add_function`].
+/// A table of a controller in the model; the caller reads it and adds its columns with [`ModelControls::add_function`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingFile {
     /// Absolute path of the controller.
     pub controller: String,
-    /// File name as the model gives it, if it does.
+    /// File name in the model, if given.
     pub file: Option<String>,
     /// `ControlSetController` reads control nodes as XML, `PrescribedController` a table.
     pub is_control_set: bool,
@@ -52,8 +51,8 @@ pub struct PendingFile {
     pub controls: Vec<usize>,
 }
 
-/// Controls of a model's own controllers, and constants, functions of time and corrections besides. What acts on one
-/// control adds up, as controllers do in OpenSim.
+/// Controls from a model's own controllers, plus constants, functions of time and corrections. Contributions to a
+/// control are added, as in OpenSim.
 #[derive(Clone, Debug, Default)]
 pub struct ModelControls {
     constant: Vec<f64>,
@@ -62,14 +61,14 @@ pub struct ModelControls {
     corrections: Vec<(usize, Correction)>,
     reflexes: Vec<Reflexes>,
     formulas: Vec<FormulaControls>,
-    /// Controllers that could not be made, by path, and why.
+    /// Controllers that could not be created, by path, with the reasons.
     pub problems: Vec<(String, String)>,
-    /// Tables that controllers ask for.
+    /// Tables required by controllers.
     pub pending: Vec<PendingFile>,
 }
 
 impl ModelControls {
-    /// The controllers of a model that are enabled.
+    /// The enabled controllers of a model.
     pub fn new(model: &Model, system: &System) -> Self {
         let mut all = ModelControls::none(system);
         for c in model.controllers.iter().filter(|c| c.enabled) {
@@ -146,7 +145,7 @@ impl ModelControls {
         }
     }
 
-    /// Adds a pull of a coordinate towards a motion to a control.
+    /// Adds a feedback correction towards a motion to a control.
     pub fn add_correction(&mut self, control: usize, correction: Correction) {
         if control < self.constant.len() {
             self.corrections.push((control, correction));

@@ -1,9 +1,9 @@
-//! A pull towards a motion that was recorded.
+//! Feedback towards a recorded motion.
 
 use super::control_nodes::ControlNodes;
 use soleus_dynamics::system::State;
 
-/// Control of an actuator of a coordinate that keeps it near a motion:
+/// Control of a coordinate actuator that tracks a motion:
 ///
 ///   e = −(kp (q − q_d(t)) + kv (u − u_d(t))) / F                              (1)
 ///
@@ -12,15 +12,15 @@ use soleus_dynamics::system::State;
 pub struct Correction {
     /// Mobility of the coordinate.
     pub mobility: usize,
-    /// N·m/rad or N/m.
+    /// Position gain, N·m/rad or N/m.
     pub kp: f64,
-    /// N·m·s/rad or N·s/m.
+    /// Velocity gain, N·m·s/rad or N·s/m.
     pub kv: f64,
-    /// N·m or N.
+    /// Optimal force, N·m or N.
     pub optimal_force: f64,
-    /// q_d: rad or m.
+    /// Desired value q_d, rad or m.
     pub value: ControlNodes,
-    /// u_d: per second.
+    /// Desired speed u_d, rad/s or m/s.
     pub speed: ControlNodes,
 }
 

@@ -1,4 +1,4 @@
-//! A model that settles: its motion with every coordinate damped, at a fixed time.
+//! A model with additional damping of all coordinates, at a fixed time, to find its equilibrium.
 
 use super::controls::Constant;
 use super::implicit::ImplicitSystemOde;

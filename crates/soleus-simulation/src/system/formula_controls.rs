@@ -1,4 +1,4 @@
-//! Controls that are formulas of time and state.
+//! Controls defined by formulas of time and state.
 
 use soleus_dynamics::Resolve;
 use soleus_dynamics::system::{Actor, State, System, Workspace};
@@ -23,7 +23,7 @@ enum Seen {
     Velocity(usize, Vec3<f64>),
 }
 
-/// The controls of a controller by formulas.
+/// Controls of a controller defined by formulas.
 #[derive(Clone, Debug)]
 pub struct FormulaControls {
     /// Poses and speeds follow from the state; forces play no part.
@@ -164,7 +164,7 @@ impl Scope for Words<'_> {
 }
 
 impl FormulaControls {
-    /// The controls of a controller; words that say what is wrong where its formula has no meaning.
+    /// The controls of a controller; an error message if a formula is invalid.
     pub fn new(
         model: &Model,
         system: &System,

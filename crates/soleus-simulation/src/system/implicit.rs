@@ -1,4 +1,4 @@
-//! The equations of a model in implicit form.
+//! Equations of a model in implicit form.
 
 use super::controls::Controls;
 use super::project::Projector;
@@ -12,14 +12,15 @@ use soleus_dynamics::system::{State, System, SystemRef, Workspace};
 /// muscles, constraints on accelerations with their multipliers λ, which are algebraic (index 1). Jacobians are
 /// exact and sparse; see [`soleus_dynamics::implicit`].
 ///
-/// Controls count as functions of time in the Jacobians.
+/// Controls are treated as functions of time in the Jacobians.
 ///
-/// Constraint equations that repeat each other leave some multipliers undetermined. Their rows then read
-/// G u̇ − b − ε S λ = 0 with S the diagonal of G M⁻¹ Gᵀ at one pose: of all multipliers that give the same motion those of
-/// (nearly) smallest size, while the constraint forces accelerate what they hold by ε parts of what they would alone.
+/// Redundant constraint equations leave some multipliers undetermined. Their rows then read G u̇ − b − ε S λ = 0 with S
+/// the diagonal of G M⁻¹ Gᵀ at one pose. This gives the multipliers of (nearly) smallest norm among those with the same
+/// motion, while the constraints are violated by a fraction ε of the acceleration that the constraint forces alone
+/// would cause.
 pub struct ImplicitSystemOde<'a, C> {
     implicit: ImplicitSystem<'a>,
-    /// What sets the controls.
+    /// The controls.
     pub controls: C,
     x: State<f64>,
     values: Vec<f64>,
@@ -90,21 +91,21 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
         }
     }
 
-    /// Goes on with another system, which differs in numbers alone.
+    /// Continues with another system, which differs only in its numbers.
     pub fn replace_system(&mut self, system: impl Into<SystemRef<'a>>) {
         self.implicit.system = system.into();
         // What was computed is that of the other one.
         self.at.iter_mut().filter_map(|list| list.first_mut()).for_each(|x| *x = f64::NAN);
     }
 
-    /// y for a state: multipliers zero, to be found at the start.
+    /// y for a state, with zero multipliers, which are computed at the start.
     pub fn vector(&self, state: &State<f64>) -> Vec<f64> {
         let mut y = [&state.q[..], &state.u, &state.z].concat();
         y.resize(self.implicit.num_residuals(), 0.0);
         y
     }
 
-    /// Writes the q, u and z of y into a state.
+    /// Copies q, u and z of y into a state.
     pub fn read(&self, y: &[f64], state: &mut State<f64>) {
         let (n, nx) = (state.q.len(), self.implicit.num_states());
         state.q.copy_from_slice(&y[..n]);
@@ -112,7 +113,7 @@ impl<'a, C: Controls> ImplicitSystemOde<'a, C> {
         state.z.copy_from_slice(&y[2 * n..nx]);
     }
 
-    /// The norm of Simbody for q, u and z; multipliers do not count.
+    /// Simbody's norm for q, u and z; multipliers are ignored.
     pub fn error_norm(&self) -> ErrorNorm {
         let system = &*self.implicit.system;
         let (n, z, m) = (system.tree.num_mobilities, system.num_aux, self.implicit.num_multipliers());

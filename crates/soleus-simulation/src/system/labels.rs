@@ -1,9 +1,9 @@
-//! Names of states and controls, as OpenSim's tables have them.
+//! Names of states and controls, as in OpenSim's tables.
 
 use soleus_dynamics::system::System;
 use soleus_model::model::Model;
 
-/// Labels of all states in the order of OpenSim's tables, each with its position in x = [q, u, z]:
+/// Labels of all states in the order of OpenSim's tables, each with its index in x = [q, u, z]:
 /// `/jointset/knee/angle/value` and `/speed` of each coordinate, then `/forceset/soleus/activation`, ….
 pub fn state_labels(model: &Model, system: &System) -> Vec<(String, usize)> {
     let n = system.tree.num_mobilities;
@@ -18,7 +18,7 @@ pub fn state_labels(model: &Model, system: &System) -> Vec<(String, usize)> {
     labels
 }
 
-/// Label of the state at a position in x.
+/// Label of the state at an index in x.
 pub fn state_name(model: &Model, system: &System, at: usize) -> String {
     let labels = state_labels(model, system);
     match labels.iter().find(|(_, i)| *i == at) {
@@ -27,7 +27,7 @@ pub fn state_name(model: &Model, system: &System, at: usize) -> String {
     }
 }
 
-/// Absolute path of the force of each control, with a number where a force has several.
+/// Absolute path of the force of each control, with a number if a force has several.
 pub fn control_labels(model: &Model, system: &System) -> Vec<String> {
     let mut labels = vec![String::new(); system.num_controls];
     for (f, s) in model.forces.iter().zip(&system.forces) {
@@ -39,8 +39,8 @@ pub fn control_labels(model: &Model, system: &System) -> Vec<String> {
     labels
 }
 
-/// The column of a table that holds a state, by its label in any version of OpenSim: the path, its end from any `/` on,
-/// or the old `knee_angle`, `knee_angle_u` and `soleus.activation`.
+/// The column of a table that contains a state, by its label in any version of OpenSim: the path, its end after any
+/// `/`, or the old `knee_angle`, `knee_angle_u` and `soleus.activation`.
 pub fn state_column(columns: &[String], state: &str) -> Option<usize> {
     let find = |label: &str| columns.iter().position(|c| c == label);
     let ends = state.match_indices('/').map(|(i, _)| &state[i + 1..]);

@@ -1,4 +1,4 @@
-//! The equations of a model.
+//! Equations of motion of a model.
 
 use super::controls::Controls;
 use super::project::Projector;
@@ -13,13 +13,13 @@ use soleus_math::{Dual, vec3};
 ///
 ///   q̇ = N(q) u,   u̇ from M u̇ + Gᵀλ = f, G u̇ = b,   ż from the forces        (1)
 ///
-/// As an [`ImplicitOde`] it is ẋ − f(t, x) = 0, with exact ∂f/∂x by dual numbers; controls count as functions of
-/// time there, so that feedback through the state is left out of the Jacobian (it only slows Newton's method).
+/// As an [`ImplicitOde`] it is ẋ − f(t, x) = 0, with exact ∂f/∂x by dual numbers; controls are treated as functions of
+/// time there, so that feedback from the state is left out of the Jacobian (this only slows down Newton's method).
 pub struct SystemOde<'a, C> {
     system: SystemRef<'a>,
-    /// What sets the controls.
+    /// The controls.
     pub controls: C,
-    /// Damping of each mobility besides the model's own, N·s/m or N·m·s/rad; none when empty.
+    /// Damping of each mobility in addition to that of the model, N·s/m or N·m·s/rad; empty for none.
     pub damping: Vec<f64>,
     x: State<f64>,
     values: Vec<f64>,
@@ -54,7 +54,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
         }
     }
 
-    /// The same, ready for implicit methods.
+    /// The same, prepared for implicit methods.
     pub fn with_jacobian(mut self) -> Self {
         self.dual = Some(Box::new(DualRoom::new(&self.system)));
         self
@@ -65,13 +65,13 @@ impl<'a, C: Controls> SystemOde<'a, C> {
         &self.system
     }
 
-    /// Goes on with another system, which differs in numbers alone.
+    /// Continues with another system, which differs only in its numbers.
     pub fn replace_system(&mut self, system: impl Into<SystemRef<'a>>) {
         self.system = system.into();
     }
 
-    /// The norm in which Simbody measures errors of q, u and z. A joint that could turn by quaternions has one
-    /// more coordinate there, which counts in the mean.
+    /// Simbody's error norm for q, u and z. A joint that may use quaternions has one more coordinate there, which is
+    /// included in the mean.
     pub fn error_norm(&self) -> ErrorNorm {
         let n = self.system.tree.num_mobilities;
         let (slots, z) = (n + self.projector.angular().len(), self.system.num_aux);
@@ -83,7 +83,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
         [&state.q[..], &state.u, &state.z].concat()
     }
 
-    /// Controls at a time and state, as of the last evaluation of [`compute_controls`](Self::compute_controls).
+    /// Controls of the last call of [`compute_controls`](Self::compute_controls).
     pub fn control_values(&self) -> &[f64] {
         &self.values
     }
@@ -95,7 +95,7 @@ impl<'a, C: Controls> SystemOde<'a, C> {
         &self.values
     }
 
-    /// Everything the system computes at (t, x), accelerations included.
+    /// Evaluates the system at (t, x), including accelerations.
     pub fn compute(&mut self, t: f64, x: &[f64]) -> Result<&Workspace<f64>, RhsError> {
         self.load(t, x);
         self.controls.compute(t, &self.x, &mut self.values);

@@ -1,4 +1,4 @@
-//! Putting a state back on its constraints after a step.
+//! Projection of a state onto its constraints after a step.
 
 use crate::ode::{Projected, RhsError};
 use soleus_dynamics::joint::{angles_rate, speeds_from_rates};

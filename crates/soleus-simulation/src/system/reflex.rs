@@ -5,7 +5,7 @@ use soleus_model::controller::Controller;
 use soleus_model::force::ForceKind;
 use soleus_model::model::Model;
 
-/// Excitations that answer to lengthening of muscles:
+/// Excitations in response to lengthening of muscles:
 ///
 ///   e = g max(L̇, 0) / (l₀ v_max)                                           (1)
 ///
@@ -27,7 +27,7 @@ struct Reflex {
 }
 
 impl Reflexes {
-    /// The reflexes of a controller; only muscles have them.
+    /// The reflexes of a controller; for muscles only.
     pub fn new(model: &Model, system: &System, controller: &Controller, gain: f64) -> Self {
         let reflex = |f: &soleus_model::id::ForceId| {
             let ForceKind::Muscle(m) = &model.forces[f.0].kind else { return None };

@@ -1,4 +1,4 @@
-//! Where a model is at rest.
+//! Static equilibrium of a model.
 
 use super::damped::{ExplicitMotion, ImplicitMotion, Motion};
 use crate::stop::Stop;
@@ -7,18 +7,18 @@ use soleus_dynamics::joint::speeds_from_rates;
 use soleus_dynamics::system::{State, System, Workspace};
 use soleus_math::{solve_least_squares, vec3};
 
-/// How to look for a state at rest.
+/// Options of the search for a static equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestOptions {
-    /// Largest residual wanted: N and N·m of the coordinates, m and rad of the constraints, the muscles' own units.
+    /// Maximum residual: N and N·m for coordinates, m and rad for constraints, their own units for muscles.
     pub tolerance: f64,
-    /// How far a coordinate may be from rest, rad or m, when it is moved there at once.
+    /// Maximum distance of a coordinate from equilibrium, rad or m, for which Newton's result is accepted.
     pub max_jump: f64,
-    /// Time to move before the first jump, s; each later stretch is half as long again.
+    /// Duration of the motion before the first Newton attempt, s; each later one is 1.5 times as long.
     pub first_stretch: f64,
-    /// Time to move at most, s.
+    /// Maximum duration of the motion, s.
     pub max_time: f64,
-    /// Rate at which motion is damped besides the model's own damping, 1/s.
+    /// Rate of the additional damping of the motion, 1/s.
     pub damping: f64,
 }
 
@@ -29,77 +29,78 @@ impl Default for RestOptions {
     }
 }
 
-/// A state at rest.
+/// A state of static equilibrium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rest {
-    /// Speeds are zero.
+    /// The state; speeds are zero.
     pub state: State<f64>,
-    /// λ of the constraints.
+    /// Multipliers λ of the constraints.
     pub multipliers: Vec<f64>,
-    /// Largest residual.
+    /// Maximum residual.
     pub residual: f64,
     /// Newton iterations.
     pub iterations: usize,
-    /// Steps of the motion.
+    /// Number of steps of the motion.
     pub steps: usize,
-    /// Time it moved, s.
+    /// Duration of the motion, s.
     pub time: f64,
-    /// Largest distance from where the motion ended, rad or m.
+    /// Maximum distance from the end of the motion, rad or m.
     pub jump: f64,
 }
 
-/// Why there is no state at rest.
+/// Why no equilibrium was found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RestError {
-    /// Forces that nothing in the model can balance: neither pose nor muscles change them.
+    /// Forces that cannot be balanced, because neither pose nor muscles affect them.
     #[error("no equilibrium exists: nothing in the model balances the forces")]
     Unbalanced {
         /// Mobility and generalized force on it, N or N·m.
         forces: Vec<(usize, f64)>,
     },
-    /// None was found.
+    /// No equilibrium was found.
     #[error(
         "no state at rest was found in {time:.1} s of motion and {iterations} Newton iterations; residual {residual:.3e}"
     )]
     NotFound {
-        /// Time it moved, s.
+        /// Duration of the motion, s.
         time: f64,
         /// Newton iterations.
         iterations: usize,
-        /// Largest residual of the state the motion came to.
+        /// Maximum residual at the end of the motion.
         residual: f64,
-        /// Equation with the largest residual, in the order of x = [q, u, z], constraints after them.
+        /// Equation with the maximum residual, in the order of x = [q, u, z], followed by constraints.
         equation: usize,
         /// The state.
         state: Box<State<f64>>,
-        /// Generalized force that is not balanced there, by mobility.
+        /// Unbalanced generalized force, by mobility.
         forces: Vec<f64>,
-        /// The mobility that was still moving fastest, and its speed.
+        /// The mobility with the highest speed, and its speed.
         creeping: (usize, f64),
     },
-    /// The caller did not want to wait longer.
+    /// The run was cancelled.
     #[error("stopped after {time:.1} s of motion")]
     Stopped {
-        /// Time it moved, s.
+        /// Duration of the motion, s.
         time: f64,
     },
-    /// The motion could not go on.
+    /// The motion could not continue.
     #[error("the model could not be simulated: {0}")]
     Motion(#[from] Stop),
 }
 
-/// Finds a state with u = 0 and f(x, 0, e, λ) = 0, constraints on positions included, from a start that may be poor.
-/// Speeds of the start do not count; time stays that of the start.
+/// Finds a state with u = 0 and f(x, 0, e, λ) = 0, including position constraints, possibly from a poor initial guess.
+/// Initial speeds are ignored; time is constant.
 ///
-/// Let it move, then jump. The motion is that of the model with every coordinate damped besides,
+/// The model is simulated with additional damping of every coordinate,
 ///
 ///   M u̇ + c + Gᵀ λ = f − 2 ω diag(M) u,   ω = `damping`                                     (1)
 ///
-/// which has the same states at rest. Before it and after each stretch, Newton's method with a Levenberg–Marquardt safeguard
+/// which has the same equilibria. Before the motion and at intervals, Newton's method with Levenberg–Marquardt damping
 ///
 ///   [f_u; f_z; perr](q, z, λ) = 0                                                           (2)
 ///
-/// is tried, and kept to if it ends nearby: so the state found is one that the motion would settle in, not any root.
+/// is tried, and its result accepted if it is close to the current state. The result is therefore an equilibrium to
+/// which the motion converges, not an arbitrary root.
 pub fn solve_rest(
     system: &System,
     controls: &[f64],
@@ -109,7 +110,7 @@ pub fn solve_rest(
     solve_rest_while(system, controls, start, options, &|| true)
 }
 
-/// The same as long as `go_on` says so.
+/// The same, as long as `go_on` returns true.
 pub fn solve_rest_while(
     system: &System,
     controls: &[f64],
