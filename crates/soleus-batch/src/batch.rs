@@ -14,22 +14,22 @@ use std::sync::OnceLock;
 /// Why there is no batch of a model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BatchError {
-    /// It cannot be recorded.
+    /// The model cannot be recorded.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// What was recorded does not agree with the engine.
+    /// The recorded program does not agree with the engine.
     #[error(transparent)]
     Wrong(#[from] Mismatch),
 }
 
-/// How copies are computed.
+/// Options of the computation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BatchOptions {
-    /// Numbers of 32 bits: faster, good to about 1e-5.
+    /// Single precision (32-bit numbers): faster, accurate to about 1e-5.
     pub single: bool,
-    /// How a step goes.
+    /// Method of a step.
     pub step: Step,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
 }
 
@@ -40,8 +40,9 @@ impl Default for BatchOptions {
     }
 }
 
-/// What computes copies of a model: programs for this CPU, compared with the engine. States and controls are the caller's, number i of copy k of n at
-/// `[i * n + k]`, in the order of [`Layout`] and with one row more after them, for the length of a step.
+/// Compiled programs for copies of a model on this CPU, verified against the engine. The caller owns states and
+/// controls: number i of copy k of n is at `[i * n + k]`, in the order of [`Layout`], followed by one more row for the
+/// length of a step.
 pub struct BatchPrograms {
     evaluation: Evaluation,
     evaluate: Lanes,
@@ -54,7 +55,7 @@ pub struct BatchPrograms {
 }
 
 impl BatchPrograms {
-    /// Records a model, and compares the programs with the engine on random states.
+    /// Records a model, and verifies the programs against the engine at random states.
     pub fn new(
         model: &Model,
         system: &System,
@@ -95,22 +96,22 @@ impl BatchPrograms {
         })
     }
 
-    /// How well the programs agree with the engine.
+    /// Agreement of the programs with the engine.
     pub fn agreement(&self) -> Agreement {
         self.agreement
     }
 
-    /// How copies are computed, in words.
+    /// Description of the backend.
     pub fn backend(&self) -> &'static str {
         self.evaluate.backend()
     }
 
-    /// Where inputs are.
+    /// Layout of the inputs.
     pub fn layout(&self) -> &Layout {
         &self.evaluation.layout
     }
 
-    /// How many numbers a copy has: inputs, and the length of a step.
+    /// Number of values per copy: inputs, and the length of a step.
     pub fn rows(&self) -> usize {
         self.layout().inputs() + 1
     }
@@ -120,23 +121,24 @@ impl BatchPrograms {
         &self.start
     }
 
-    /// Accelerations, then rates of the states of forces, then the doubt (not 0 where a pivot of the mass matrix vanishes), of all copies.
+    /// Accelerations, then rates of the states of forces, then an indicator (not 0 if a pivot of the mass matrix
+    /// vanishes), of all copies.
     pub fn evaluate(&self, x: &[f64], copies: usize) -> Vec<f64> {
         let mut y = vec![0.0; self.evaluate.outputs() * copies];
         self.evaluate.run(&x[..self.layout().inputs() * copies], &mut y, copies, self.options.threads);
         y
     }
 
-    /// Steps of `h` seconds of all copies, where they are. A copy with a state after a step that is not a number, or with a pivot that vanishes, stays as
-    /// it was before that step, and is marked in `failed`.
+    /// Advances all copies by steps of `h` seconds, in place. A copy whose state is not finite after a step, or with a
+    /// vanishing pivot, keeps its state before that step and is marked in `failed`.
     pub fn step(&self, x: &mut [f64], copies: usize, h: f64, count: usize, failed: &mut [bool]) {
         x[self.layout().inputs() * copies..].fill(h);
         let steps = Steps { count, time: self.layout().time, length: h };
         self.step.advance(x, copies, self.options.threads, steps, failed);
     }
 
-    /// The gradient of Σ wᵢ x⁺ᵢ, where x⁺ are coordinates, speeds and states of forces after a step of `h` seconds from here, by all inputs
-    /// of the step and by h. Weights of all copies, as states are.
+    /// Gradient of Σ wᵢ x⁺ᵢ, where x⁺ are coordinates, speeds and states of forces after a step of `h` seconds from
+    /// here, with respect to all inputs of the step and to h. Weights are stored like the states.
     pub fn step_gradients(&self, x: &[f64], copies: usize, h: f64, weights: &[f64]) -> Vec<f64> {
         let lanes = self.step_gradient.get_or_init(|| {
             let program = self.evaluation.step_gradient_program(&self.system, self.options.step);
@@ -172,7 +174,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// `copies` copies of a model in its default state, after a comparison with the engine on random states.
+    /// `copies` copies of a model in its default state, verified against the engine at random states.
     pub fn new(
         model: &Model,
         system: &System,
@@ -182,7 +184,7 @@ impl Batch {
         Batch::with_parameters(model, system, &[], copies, options)
     }
 
-    /// The same with parameters that differ from copy to copy; factors are 1 until they are written.
+    /// The same with parameters that differ between copies; factors are 1 by default.
     pub fn with_parameters(
         model: &Model,
         system: &System,
@@ -195,27 +197,27 @@ impl Batch {
         Ok(Batch { programs, copies, x, failed: vec![false; copies] })
     }
 
-    /// How many copies there are.
+    /// Number of copies.
     pub fn copies(&self) -> usize {
         self.copies
     }
 
-    /// What computes them.
+    /// The compiled programs.
     pub fn programs(&self) -> &BatchPrograms {
         &self.programs
     }
 
-    /// How well the programs agree with the engine.
+    /// Agreement of the programs with the engine.
     pub fn agreement(&self) -> Agreement {
         self.programs.agreement
     }
 
-    /// How copies are computed, in words.
+    /// Description of the backend.
     pub fn backend(&self) -> &'static str {
         self.programs.backend()
     }
 
-    /// Where inputs are.
+    /// Layout of the inputs.
     pub fn layout(&self) -> &Layout {
         self.programs.layout()
     }
@@ -229,7 +231,7 @@ impl Batch {
         &self.x[..self.layout().z.end * self.copies]
     }
 
-    /// The same, to write to.
+    /// The same, mutable.
     pub fn states_mut(&mut self) -> &mut [f64] {
         let end = self.layout().z.end * self.copies;
         &mut self.x[..end]
@@ -241,20 +243,21 @@ impl Batch {
         &mut self.x[rows]
     }
 
-    /// Factors of the parameters of all copies, in the order in which they were asked for.
+    /// Factors of the parameters of all copies, in the order given.
     pub fn parameters_mut(&mut self) -> &mut [f64] {
         let rows = self.rows(&self.layout().p);
         &mut self.x[rows]
     }
 
-    /// Puts one copy back to the start. Its parameters stay.
+    /// Resets one copy to the initial state. Its parameters are kept.
     pub fn reset(&mut self, copy: usize) {
         for i in 0..=self.layout().time {
             self.x[i * self.copies + copy] = self.programs.start[i];
         }
     }
 
-    /// Adds normal noise of a standard deviation to coordinates and speeds. A copy has the same noise in a batch of any size.
+    /// Adds normally distributed noise with a standard deviation to coordinates and speeds. The noise of a copy does
+    /// not depend on the size of the batch.
     pub fn add_noise(&mut self, seed: u64, deviation: f64) {
         for k in 0..self.copies {
             let mut random = Random::new(seed ^ (k as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -264,24 +267,27 @@ impl Batch {
         }
     }
 
-    /// Accelerations, then rates of the states of forces, then the doubt (not 0 where a pivot of the mass matrix vanishes), of all copies.
+    /// Accelerations, then rates of the states of forces, then an indicator (not 0 if a pivot of the mass matrix
+    /// vanishes), of all copies.
     pub fn evaluate(&self) -> Vec<f64> {
         self.programs.evaluate(&self.x, self.copies)
     }
 
-    /// One step of `h` seconds of all copies; how many of them could not go on, and stay as they were: see [`failed`](Self::failed).
+    /// Advances all copies by one step of `h` seconds. Returns the number of copies that could not continue and kept
+    /// their state: see [`failed`](Self::failed).
     pub fn step(&mut self, h: f64) -> usize {
         self.failed.fill(false);
         self.programs.step(&mut self.x, self.copies, h, 1, &mut self.failed);
         self.failed.iter().filter(|f| **f).count()
     }
 
-    /// Which copies the last step could not take further: a number of their state is not finite after it, or a pivot vanishes.
+    /// Copies that failed in the last step: their state is not finite, or a pivot vanishes.
     pub fn failed(&self) -> &[bool] {
         &self.failed
     }
 
-    /// Steps of `h` seconds; `each` is told the number of a step before it and may change states and controls.
+    /// Advances by several steps of `h` seconds; `each` is called with the number of each step before it and may change
+    /// states and controls.
     pub fn rollout(&mut self, h: f64, steps: usize, each: &mut dyn FnMut(usize, &mut Batch)) -> usize {
         let mut failures = 0;
         for k in 0..steps {
@@ -291,7 +297,8 @@ impl Batch {
         failures
     }
 
-    /// The gradient of Σ wᵢ x⁺ᵢ by all inputs of a step of `h` seconds, and by h: see [`BatchPrograms::step_gradients`].
+    /// Gradient of Σ wᵢ x⁺ᵢ with respect to all inputs of a step of `h` seconds, and to h: see
+    /// [`BatchPrograms::step_gradients`].
     pub fn step_gradients(&self, h: f64, weights: &[f64]) -> Vec<f64> {
         self.programs.step_gradients(&self.x, self.copies, h, weights)
     }

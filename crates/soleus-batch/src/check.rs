@@ -1,4 +1,4 @@
-//! What was recorded beside the engine.
+//! Comparison of recorded programs with the engine.
 
 use crate::evaluation::Evaluation;
 use crate::implicit::ImplicitEvaluation;
@@ -8,54 +8,55 @@ use soleus_graph::Program;
 use soleus_math::{Dual, Random, Real};
 use soleus_model::Model;
 
-/// How well a program agrees with the engine.
+/// Agreement of a program with the engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// States that were drawn.
+    /// Number of random states.
     pub states: usize,
-    /// States that the engine itself has no numbers for: a pivot vanishes, or an acceleration is beyond 1e9.
+    /// States without valid results of the engine itself: a pivot vanishes, or an acceleration exceeds 1e9.
     pub left_out: usize,
-    /// Rates beyond 1e9, of muscles at the singularity of their explicit form; in the program they need only be as far out.
+    /// Rates above 1e9, of muscles at the singularity of their explicit form; those of the program only need to be
+    /// similarly large.
     pub singular_rates: usize,
-    /// States whose accelerations and rates agree as they are. In the others rounding of the state's own numbers moves them by more than the
-    /// tolerance, in the engine too, and they were put into the implicit equations.
+    /// States whose accelerations and rates agree directly. In the others, rounding of the state itself changes them by
+    /// more than the tolerance, in the engine as well, and they were compared in the implicit equations.
     pub as_they_are: usize,
-    /// Worst norm error of a state: ‖difference‖/‖engine‖ of accelerations and of rates, each by themselves; in the states that are not
-    /// [`as_they_are`](Self::as_they_are) of what they make of the implicit equations.
+    /// Maximum relative error of a state: ‖difference‖/‖engine‖ of accelerations and of rates, separately; for states
+    /// that are not counted in [`as_they_are`](Self::as_they_are), of the residuals of the implicit equations.
     pub norm_error: f64,
-    /// Half of the states are below this error, all as they are.
+    /// Median error of the states, compared directly.
     pub median_error: f64,
-    /// Worst error of a state, all as they are.
+    /// Maximum error of a state, compared directly.
     pub worst_as_they_are: f64,
 }
 
-/// A program that is not what the engine computes.
+/// A program that does not agree with the engine.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Mismatch {
-    /// Other numbers.
+    /// Different values.
     #[error(
         "`{output}` is {found:.17e}, but the engine gives {wanted:.17e} (state {state} of the comparison, error {error:.1e})"
     )]
     Differs {
-        /// The output that is furthest off.
+        /// Output with the largest error.
         output: String,
-        /// What it is.
+        /// Value of the program.
         found: f64,
-        /// What the engine gives.
+        /// Value of the engine.
         wanted: f64,
-        /// Which state.
+        /// Index of the state.
         state: usize,
         /// The error of the state.
         error: f64,
     },
-    /// Too few states in which the engine itself keeps its digits.
+    /// Too few states in which the engine itself is accurate.
     #[error(
         "only {compared} of {states} random states can be compared: in the others the engine itself is inaccurate"
     )]
     TooFew {
-        /// States that could be compared.
+        /// Number of states that could be compared.
         compared: usize,
-        /// States that were tried.
+        /// Number of states tried.
         states: usize,
     },
 }
@@ -72,8 +73,8 @@ fn larger(a: f64, b: f64) -> f64 {
 type Runner<'a> = &'a mut dyn FnMut(&[Vec<f64>]) -> Vec<Vec<f64>>;
 
 impl Evaluation {
-    /// Random states: coordinates over their ranges and a fifth beyond, speeds to ±5, activations and controls in and beyond [0, 1],
-    /// other states of forces around their defaults.
+    /// Random states: coordinates over their ranges and a fifth beyond, speeds up to ±5, activations and controls
+    /// within and outside [0, 1], other states of forces around their defaults.
     pub fn random_states(model: &Model, system: &System, count: usize, seed: u64) -> Vec<Vec<f64>> {
         let d = &system.default_state;
         let mut ranges: Vec<[f64; 2]> = d.q.iter().map(|&q| [q - 0.5, q + 0.5]).collect();
@@ -113,11 +114,12 @@ impl Evaluation {
             .collect()
     }
 
-    /// Compares what `run` gives for states (accelerations, rates, doubt) with the engine, in norm, accelerations and rates by themselves.
+    /// Compares the results of `run` for states (accelerations, rates, indicator) with the engine, in norm, separately
+    /// for accelerations and rates.
     ///
-    /// A muscle next to the singularity of its explicit form, or a mass matrix with a large condition number, makes much of the last digit of a
-    /// state, and no two ways to compute agree there. What is off by more than `tolerance` is therefore put into the implicit equations
-    /// f(x, u̇, ż) of the engine, which have no such places:
+    /// A muscle near the singularity of its explicit form, or a mass matrix with a large condition number, amplifies
+    /// rounding errors of the state, so that no two implementations agree there. Results that differ by more than
+    /// `tolerance` are therefore compared in the implicit equations f(x, u̇, ż) of the engine, which are not singular:
     ///
     ///   ‖f(x, y) − f(x, y*)‖ ≤ tolerance ‖f(x, y*) − f(x, 0)‖
     ///
@@ -234,7 +236,7 @@ impl Evaluation {
         self.check(model, system, 1e-12, &mut |states| states.iter().map(|x| program.evaluate(x)).collect())
     }
 
-    /// The gradient of Σ wᵢ yᵢ by all inputs, by the engine with dual numbers.
+    /// Gradient of Σ wᵢ yᵢ with respect to all inputs, by the engine with dual numbers.
     pub fn engine_gradient(&self, system: &System, x: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
         let mut ws = system.workspace::<Along>();
         gradient(x, weights, |x| {
@@ -246,7 +248,7 @@ impl Evaluation {
 }
 
 impl ImplicitEvaluation {
-    /// The gradient of Σ wᵢ rᵢ by all inputs, by the engine with dual numbers.
+    /// Gradient of Σ wᵢ rᵢ with respect to all inputs, by the engine with dual numbers.
     pub fn engine_gradient(&self, system: &System, x: &[f64], weights: &[f64]) -> Option<Vec<f64>> {
         let mut ws = system.workspace::<Along>();
         let implicit = ImplicitSystem::new(system);

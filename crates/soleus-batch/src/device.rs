@@ -1,23 +1,24 @@
-//! Copies of a model on a CUDA device. Their numbers stay there: what others compute on the device can share them by address.
+//! Copies of a model on a CUDA device. Their data stay on the device and can be shared with other computations by
+//! address.
 
 use crate::evaluation::Layout;
 use soleus_graph::cuda::{Compile, CudaError, Device, Kernel, KernelStore, Memory};
 use soleus_graph::{Program, source};
 
-/// What a device computes of a model: an evaluation, a step, and where copies begin.
+/// Programs of a model for a device: evaluation, step, and initial values.
 #[derive(Clone, Debug)]
 pub struct DevicePrograms {
-    /// Accelerations, rates and doubt: [`Evaluation::program`](crate::Evaluation::program).
+    /// Accelerations, rates and indicator: [`Evaluation::program`](crate::Evaluation::program).
     pub evaluate: Program,
     /// A step: [`Evaluation::step_program`](crate::Evaluation::step_program).
     pub step: Program,
-    /// Where inputs are.
+    /// Layout of the inputs.
     pub layout: Layout,
-    /// Inputs of a copy at the start.
+    /// Initial inputs of a copy.
     pub start: Vec<f64>,
 }
 
-/// Copies of a model on a device, number i of copy k at `[i * n + k]`, in 32 or 64 bits.
+/// Copies of a model on a device, number i of copy k at `[i * n + k]`, with 32 or 64 bits.
 pub struct DeviceBatch {
     device: Device,
     layout: Layout,
@@ -35,7 +36,7 @@ pub struct DeviceBatch {
 }
 
 impl DeviceBatch {
-    /// `copies` copies at their start. Kernels come from the store where they were compiled before.
+    /// `copies` copies in their initial state. Kernels compiled before are loaded from the store.
     pub fn new(
         programs: &DevicePrograms,
         copies: usize,
@@ -85,22 +86,22 @@ impl DeviceBatch {
         Ok(batch)
     }
 
-    /// How many copies there are.
+    /// Number of copies.
     pub fn copies(&self) -> usize {
         self.copies
     }
 
-    /// Where inputs are.
+    /// Layout of the inputs.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Whether numbers have 32 bits.
+    /// Whether numbers are 32-bit.
     pub fn is_single(&self) -> bool {
         self.single
     }
 
-    /// At most so many blocks of 128 copies at once: fewer leave more cache to each.
+    /// Sets the maximum number of simultaneous blocks of 128 copies: fewer blocks leave more cache to each.
     pub fn set_blocks(&mut self, blocks: usize) {
         self.blocks = blocks;
     }
@@ -109,17 +110,18 @@ impl DeviceBatch {
         if self.single { 4 } else { 8 }
     }
 
-    /// The address of row `i` of the inputs on the device: coordinates, speeds, states of forces, controls, time, parameters.
+    /// Address of row `i` of the inputs on the device: coordinates, speeds, states of forces, controls, time,
+    /// parameters.
     pub fn address(&self, i: usize) -> u64 {
         self.x.address() + (i * self.copies * self.size()) as u64
     }
 
-    /// The address of the results of the last evaluation or step.
+    /// Address of the results of the last evaluation or step.
     pub fn results(&self) -> u64 {
         self.y.address()
     }
 
-    /// Writes rows of inputs from row `i` on.
+    /// Writes rows of inputs, starting at row `i`.
     pub fn write(&self, i: usize, values: &[f64]) -> Result<(), CudaError> {
         let at = self.x.offset(i * self.copies * self.size());
         match self.single {
@@ -128,7 +130,7 @@ impl DeviceBatch {
         }
     }
 
-    /// Rows of inputs.
+    /// Reads rows of inputs.
     pub fn read(&self, rows: std::ops::Range<usize>) -> Result<Vec<f64>, CudaError> {
         self.read_from(self.x, rows)
     }
@@ -152,14 +154,14 @@ impl DeviceBatch {
         self.read(0..self.layout.z.end)
     }
 
-    /// Accelerations, rates and doubt of all copies: computed on the device, and read.
+    /// Accelerations, rates and indicator of all copies, computed on the device.
     pub fn evaluate(&self) -> Result<Vec<f64>, CudaError> {
         self.device.launch(self.evaluate, self.x, self.y, self.copies, self.blocks)?;
         self.device.wait()?;
         self.read_from(self.y, 0..self.outputs[0])
     }
 
-    /// One step of `h` seconds of all copies. It is on its way when this returns; [`wait`](Self::wait) waits for it.
+    /// Advances all copies by one step of `h` seconds, asynchronously; [`wait`](Self::wait) waits for it.
     pub fn step(&mut self, h: f64) -> Result<(), CudaError> {
         if h != self.length {
             self.write(self.layout.inputs(), &vec![h; self.copies])?;
@@ -171,7 +173,7 @@ impl DeviceBatch {
         self.write(self.layout.time, &vec![self.time; self.copies])
     }
 
-    /// Puts all copies to inputs that are the same for all, the first of them coordinates, with time among them.
+    /// Sets all copies to the same inputs, starting with the coordinates and including time.
     pub fn restart(&mut self, start: &[f64]) -> Result<(), CudaError> {
         for (i, v) in start.iter().enumerate() {
             self.write(i, &vec![*v; self.copies])?;
@@ -180,7 +182,7 @@ impl DeviceBatch {
         Ok(())
     }
 
-    /// Waits until all is done.
+    /// Waits until all steps are done.
     pub fn wait(&self) -> Result<(), CudaError> {
         self.device.wait()
     }

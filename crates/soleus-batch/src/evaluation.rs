@@ -1,4 +1,4 @@
-//! One evaluation of a system, recorded.
+//! Recorded evaluation of a system.
 
 use crate::stiffness::Stiffness;
 use soleus_dynamics::{State, System};
@@ -10,35 +10,35 @@ use std::ops::Range;
 /// Why a model cannot be recorded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
-    /// A kernel decides by values in a way that cannot be recorded.
+    /// A kernel branches on values in a way that cannot be recorded.
     #[error("{component} branches on the values of a state ({place}){hint}")]
     Look {
-        /// The component, or what it is part of.
+        /// The component, or the component that contains it.
         component: String,
-        /// File and line of the look, in the program.
+        /// File and line of the branch in the program.
         place: String,
-        /// How many more there are.
+        /// Number of further branches.
         more: usize,
-        /// What to do, after a semicolon; may be empty.
+        /// Remedy, after a semicolon; may be empty.
         hint: &'static str,
     },
     /// Accelerations are undetermined.
     #[error("{0}")]
     Motion(String),
-    /// A parameter cannot differ from copy to copy.
+    /// A parameter that cannot differ between copies.
     #[error("{parameter} cannot differ between copies: {why}")]
     Parameter {
         /// Its name.
         parameter: String,
-        /// The reason.
+        /// Reason.
         why: String,
     },
 }
 
-/// Where inputs and outputs of an evaluation are.
+/// Layout of inputs and outputs of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Coordinates, among the inputs.
+    /// Indices of the coordinates among the inputs.
     pub q: Range<usize>,
     /// Speeds.
     pub u: Range<usize>,
@@ -48,12 +48,12 @@ pub struct Layout {
     pub e: Range<usize>,
     /// Time, s.
     pub time: usize,
-    /// Factors of parameters that differ from copy to copy; none unless they were asked for.
+    /// Factors of parameters that differ between copies; empty if there are none.
     pub p: Range<usize>,
 }
 
 impl Layout {
-    /// Of a system.
+    /// Layout for a system.
     pub fn new(system: &System) -> Layout {
         let (n, z, e) = (system.tree.num_mobilities, system.num_aux, system.num_controls);
         let q = 0..n;
@@ -63,12 +63,12 @@ impl Layout {
         Layout { time: e.end, p: e.end + 1..e.end + 1, q, u, z, e }
     }
 
-    /// How many inputs there are.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.p.end
     }
 
-    /// How many outputs an evaluation has: accelerations and rates of the states of forces.
+    /// Number of outputs of an evaluation: accelerations and rates of the states of forces.
     pub fn outputs(&self) -> usize {
         self.u.len() + self.z.len()
     }
@@ -85,7 +85,7 @@ impl Layout {
         start
     }
 
-    /// Inputs as a state and controls.
+    /// Converts inputs to a state and controls.
     pub fn state<T: Real>(&self, x: &[T]) -> (State<T>, Vec<T>) {
         let of = |r: &Range<usize>| x[r.clone()].to_vec();
         (State { time: x[self.time], q: of(&self.q), u: of(&self.u), z: of(&self.z) }, of(&self.e))
@@ -97,7 +97,7 @@ impl Layout {
 pub struct Evaluation {
     /// The graph, to which derivatives and steps may be added.
     pub graph: Graph,
-    /// Where its inputs are.
+    /// Layout of its inputs.
     pub layout: Layout,
     /// Nodes of the inputs.
     pub inputs: Vec<u32>,
@@ -107,16 +107,16 @@ pub struct Evaluation {
     pub zdot: Vec<u32>,
     /// Nodes of q̇.
     pub qdot: Vec<u32>,
-    /// A node that is not 0 where a decision that was made once would have been made otherwise: a pivot that vanishes.
+    /// A node that is not 0 if a recorded branch would have been taken differently: a vanishing pivot.
     pub doubt: u32,
-    /// The parts of the model that nodes belong to.
+    /// Parts of the model that nodes belong to.
     pub parts: Vec<(Part, usize)>,
     /// What implicit steps need.
     pub(crate) stiffness: Stiffness<u32>,
 }
 
 impl Evaluation {
-    /// Records the evaluation of a system. `model` names what is refused.
+    /// Records the evaluation of a system. `model` is used for names in error messages.
     pub fn record(model: &Model, system: &System) -> Result<Evaluation, Refusal> {
         let layout = Layout::new(system);
         let start = layout.start(system);
@@ -169,14 +169,15 @@ impl Evaluation {
         self.udot.iter().chain(&self.zdot).copied().collect()
     }
 
-    /// Accelerations and rates of the states of forces; the last output is the doubt.
+    /// Accelerations and rates of the states of forces; the last output is the indicator.
     pub fn program(&self) -> Program {
         let mut outputs = self.outputs();
         outputs.push(self.doubt);
         Program::new(&self.graph, &outputs)
     }
 
-    /// The gradient by all inputs of Σ wᵢ yᵢ, where y are accelerations and rates. The weights w are inputs after the others.
+    /// Gradient of Σ wᵢ yᵢ with respect to all inputs, where y are accelerations and rates. The weights w are
+    /// additional inputs at the end.
     pub fn gradient_program(&self) -> Program {
         let mut graph = self.graph.clone();
         let outputs = self.outputs();

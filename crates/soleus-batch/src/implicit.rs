@@ -1,4 +1,4 @@
-//! The implicit equations of a system, recorded.
+//! Recorded implicit equations of a system.
 
 use crate::evaluation::{Layout, Refusal, join_forces, refusal};
 use soleus_dynamics::implicit::ImplicitSystem;
@@ -8,16 +8,17 @@ use soleus_math::Real;
 use soleus_model::Model;
 use std::ops::Range;
 
-/// Residuals of a system over coordinates, speeds, states of forces, controls, time, accelerations, rates of the states of forces and
-/// multipliers, as a graph: inverse dynamics, force balance of muscles, constraints. Nothing is inverted and nothing is singular here, and it
-/// costs less than accelerations: what collocation, moving-horizon estimation and fits to measured motion need.
+/// Residuals of a system as a graph, as functions of coordinates, speeds, states of forces, controls, time,
+/// accelerations, rates of the states of forces and multipliers: inverse dynamics, force balance of muscles,
+/// constraints. No matrix is inverted, there are no singularities, and it costs less than accelerations. Useful for
+/// collocation, moving-horizon estimation and fits to measured motion.
 #[derive(Clone, Debug)]
 pub struct ImplicitEvaluation {
     /// The graph, to which derivatives may be added.
     pub graph: Graph,
-    /// Where coordinates, speeds, states of forces, controls and time are among the inputs.
+    /// Indices of coordinates, speeds, states of forces, controls and time among the inputs.
     pub layout: Layout,
-    /// Accelerations, after these.
+    /// Indices of the accelerations, which follow.
     pub udot: Range<usize>,
     /// Rates of the states of forces.
     pub zdot: Range<usize>,
@@ -30,7 +31,7 @@ pub struct ImplicitEvaluation {
 }
 
 impl ImplicitEvaluation {
-    /// Records the residuals of a system. `model` names what is refused.
+    /// Records the residuals of a system. `model` is used for names in error messages.
     pub fn record(model: &Model, system: &System) -> Result<ImplicitEvaluation, Refusal> {
         let layout = Layout::new(system);
         let implicit = ImplicitSystem::new(system);
@@ -59,7 +60,7 @@ impl ImplicitEvaluation {
         Ok(made)
     }
 
-    /// The residuals at an input, by the engine. Those of q̇ = N u, which hold by themselves, are left out.
+    /// Residuals at an input, by the engine. Those of q̇ = N u, which are always zero, are left out.
     pub fn residual<T: Real>(
         &self,
         implicit: &ImplicitSystem,
@@ -81,7 +82,7 @@ impl ImplicitEvaluation {
         Program::new(&self.graph, &self.residuals)
     }
 
-    /// The gradient by all inputs of Σ wᵢ rᵢ. The weights w are inputs after the others.
+    /// Gradient of Σ wᵢ rᵢ with respect to all inputs. The weights w are additional inputs at the end.
     pub fn gradient_program(&self) -> Program {
         let mut graph = self.graph.clone();
         let weights: Vec<u32> = self.residuals.iter().map(|_| graph.input()).collect();
@@ -89,7 +90,8 @@ impl ImplicitEvaluation {
         Program::new(&graph, &gradient)
     }
 
-    /// States of [`Evaluation::random_states`](crate::Evaluation::random_states) with accelerations to ±50, rates and multipliers to ±10.
+    /// States of [`Evaluation::random_states`](crate::Evaluation::random_states) with accelerations up to ±50, rates
+    /// and multipliers up to ±10.
     pub fn random_inputs(&self, model: &Model, system: &System, count: usize, seed: u64) -> Vec<Vec<f64>> {
         let mut random = soleus_math::Random::new(seed ^ 0xabcd);
         let mut states = crate::Evaluation::random_states(model, system, count, seed);

@@ -1,8 +1,8 @@
-//! Many copies of one model at once.
+//! Parallel evaluation of many copies of one model.
 //!
-//! [`Evaluation::record`] traces the engine's own kernels once with a scalar that records: there is no second implementation of the
-//! physics. What cannot be traced is refused with component, file and line, and what was traced is compared with the engine on
-//! random states before it is used ([`Evaluation::check`]).
+//! [`Evaluation::record`] traces the engine's own kernels once with a recording scalar, so there is no second
+//! implementation of the physics. Models that cannot be traced are refused with component, file and line, and traced
+//! programs are verified against the engine at random states before use ([`Evaluation::check`]).
 
 mod batch;
 mod check;

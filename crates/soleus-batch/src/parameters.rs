@@ -1,9 +1,10 @@
-//! Numbers of a model that differ from copy to copy.
+//! Model parameters that differ between copies.
 //!
-//! A recording has the numbers of a model as constants. Which of them follow a parameter is found by recording the model again with the parameter
-//! changed: the graph is the same, and the constants that follow it differ. Each becomes c sᵖ with the factor s that a copy has and p = 1, −1, 2 or
-//! −2, or c₀ + Σ cⱼ sⱼ (the mass of all bodies above a joint); a third recording confirms it. What follows a parameter in another way is refused.
-//! Nowhere is a list of what a mass or a tendon enters: the engine says it.
+//! A recording contains the numbers of a model as constants. The constants that depend on a parameter are found by
+//! recording the model again with the parameter changed: the graph is the same, and these constants differ. Each
+//! becomes c sᵖ with the factor s of a copy and p = 1, −1, 2 or −2, or c₀ + Σ cⱼ sⱼ (the mass of all bodies above a
+//! joint); a third recording verifies it. Parameters with another dependence are refused. No list is needed of the
+//! equations in which a mass or a tendon occurs.
 
 use crate::evaluation::{Evaluation, Refusal};
 use soleus_dynamics::System;
@@ -13,9 +14,9 @@ use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use std::collections::HashMap;
 
-/// A number of a model, or several together, as a factor that each copy has: 1 is the model as it is.
+/// A model parameter, or several together, as a factor for each copy; 1 is the value of the model.
 pub struct BatchParameter {
-    /// What it is, for messages: `mass of torso`.
+    /// Description for messages: `mass of torso`.
     pub name: String,
     change: Box<Change>,
 }
@@ -24,7 +25,7 @@ pub struct BatchParameter {
 type Change = dyn Fn(&mut Model, f64);
 
 impl BatchParameter {
-    /// A parameter by what a factor does to a model.
+    /// A parameter defined by the effect of a factor on a model.
     pub fn new(name: &str, change: impl Fn(&mut Model, f64) + 'static) -> BatchParameter {
         BatchParameter { name: name.to_string(), change: Box::new(change) }
     }
@@ -65,7 +66,7 @@ impl BatchParameter {
         })
     }
 
-    /// The stiffness of smooth contacts between spheres and the ground, all together.
+    /// Stiffness of all smooth sphere contacts with the ground.
     pub fn ground_stiffness() -> BatchParameter {
         BatchParameter::new("stiffness of the ground", |model, factor| {
             for f in &mut model.forces {
@@ -84,7 +85,8 @@ const POWERS: [i32; 4] = [1, -1, 2, -2];
 const ROUNDING: f64 = 1e-12;
 
 impl Evaluation {
-    /// Records the evaluation of a model with parameters, which are inputs after time: see [`Layout::p`](crate::Layout).
+    /// Records the evaluation of a model with parameters, which are inputs after time: see
+    /// [`Layout::p`](crate::Layout).
     pub fn record_with(model: &Model, parameters: &[BatchParameter]) -> Result<Evaluation, Refusal> {
         if parameters.is_empty() {
             let system = System::compile(model).map_err(|e| Refusal::Motion(e.to_string()))?;

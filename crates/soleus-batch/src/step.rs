@@ -1,23 +1,24 @@
-//! Steps in time as graphs: a step is one more program, and so is its gradient.
+//! Time steps as graphs: a step and its gradient are additional programs.
 
 use crate::evaluation::Evaluation;
 use soleus_dynamics::System;
 use soleus_graph::{Graph, Op, Program};
 use std::ops::Range;
 
-/// How a step of length h goes.
+/// Method of a step of length h.
 ///
 ///   u⁺ = u + h u̇(q, u, z),   q⁺ = q + h q̇(q, u⁺)                     (1)
 ///   z⁺ = z + h ż              explicit                                 (2)
 ///   (1 − h ∂ż/∂z) (z⁺ − z) = h ż   linearly implicit                     (3)
 ///   (M + h D + h² K) (u⁺ − u) = h (f − h K q̇ + …)                       (4)
 ///
-/// (1) is the symplectic Euler method; (3) is Rosenbrock's method of order 1, where ∂ż/∂z has one block for the states of each force and is
-/// exact; (4) takes speeds implicitly too, with damping D and stiffness K of joints, muscles and contacts. Fibers on tendons are stiff, with rates of
-/// 1000/s and more, and so are limits of joints that carry little mass, and feet on the ground.
+/// (1) is the symplectic Euler method; (3) is Rosenbrock's method of order 1, where ∂ż/∂z has one block for the states
+/// of each force and is exact; (4) is also implicit in the speeds, with damping D and stiffness K of joints, muscles
+/// and contacts. Muscle fibers with tendons are stiff, with rates of 1000/s and more, and so are limits of joints with
+/// little mass, and feet on the ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// (1) and (2): the cheapest.
+    /// (1) and (2): the fastest.
     SemiImplicit,
     /// (1) and (3): stable for muscles at 1 to 2 ms, not for light joints and feet.
     ImplicitStates,
@@ -107,7 +108,7 @@ impl Evaluation {
         later
     }
 
-    /// One step: coordinates, speeds and states of forces after it, then the doubt. Its length is one more input, the last.
+    /// One step: coordinates, speeds and states of forces after it, then the indicator. Its length is the last input.
     pub fn step_program(&self, system: &System, step: Step) -> Program {
         let mut graph = self.graph.clone();
         let h = graph.input();
@@ -116,7 +117,7 @@ impl Evaluation {
         Program::new(&graph, &outputs)
     }
 
-    /// The gradient by all inputs of Σ wᵢ x⁺ᵢ over a step. The weights w are inputs after its length.
+    /// Gradient of Σ wᵢ x⁺ᵢ over a step with respect to all inputs. The weights w are inputs after its length.
     pub fn step_gradient_program(&self, system: &System, step: Step) -> Program {
         let mut graph = self.graph.clone();
         let h = graph.input();

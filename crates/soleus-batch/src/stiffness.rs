@@ -1,4 +1,4 @@
-//! A step that takes all stiff forces implicitly: muscles on their tendons, limits and springs of joints, contacts.
+//! A step that is implicit in all stiff forces: muscles with tendons, limits and springs of joints, contacts.
 //!
 //! With the loads f(q, u, z) of a state, a step of length h solves
 //!
@@ -6,17 +6,19 @@
 //!   (1 − h ∂ż/∂z) (z⁺ − z) = h (ż + ∂ż/∂l h l̇⁺ + ∂ż/∂l̇ (l̇⁺ − l̇))         (2)
 //!   q⁺ = q + h q̇(q, u⁺)                                               (3)
 //!
-//! which is Rosenbrock's method of order 1 with exact derivatives of the forces one by one: D = −∂f/∂u and K = −∂f/∂q. A muscle sees the joints
-//! through the length l of its path alone, so (2) is solved for each muscle by itself, for any l̇⁺, and what is left of it in (1) is a multiple of
-//! ∂l/∂q ∂l/∂qᵀ. A limit or a spring of a coordinate adds to the diagonal. A contact with the ground adds the stiffness and the damping of its point to the
-//! inertia of its body. All this has the pattern of the mass matrix, whose entries are between joints that carry one another: (1) is solved along
-//! the tree, without fill.
+//! which is Rosenbrock's method of order 1 with exact derivatives of the individual forces: D = −∂f/∂u and K = −∂f/∂q.
+//! A muscle depends on the joints only through the length l of its path, so (2) is solved for each muscle separately,
+//! for any l̇⁺, and its contribution to (1) is a multiple of ∂l/∂q ∂l/∂qᵀ. A limit or a spring of a coordinate adds to
+//! the diagonal. A contact with the ground adds the stiffness and the damping of its point to the inertia of its body.
+//! All these terms have the sparsity pattern of the mass matrix, with entries between joints of the same branch: (1) is
+//! solved along the tree, without fill-in.
 //!
-//! Left out of D and K are: what velocities and gravity do to the bodies, changes of moment arms with the pose, forces between two
-//! bodies that both move, and negative slopes of muscles and joints. A muscle that spans two branches of the tree has the products that are not in the pattern
-//! added, without their signs, to the diagonal. The method stays of order 1 whatever is left out.
+//! Not included in D and K are velocity-dependent and gravity terms of the bodies, changes of moment arms with the
+//! pose, forces between two moving bodies, and negative slopes of muscles and joints. For a muscle that spans two
+//! branches of the tree, the absolute values of products outside the pattern are added to the diagonal. The method is
+//! of order 1 regardless of the neglected terms.
 //!
-//! Constraints hold on speeds at the end of a step: G u⁺ is what takes a fifth of the position error away.
+//! Constraints are enforced on the speeds at the end of a step: G u⁺ is chosen to reduce the position error by a fifth.
 
 #![allow(non_snake_case)] // Symbols of the literature, as in soleus-dynamics.
 
