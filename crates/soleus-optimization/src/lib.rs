@@ -1,8 +1,7 @@
-//! Optimization: nonlinear programs with exact sparse derivatives, solved by interior points.
+//! Optimization: nonlinear programs with exact sparse derivatives, solved by an interior-point method.
 //!
-//! A problem is a [`NonlinearProgram`]; whoever states it gives values and derivatives over fixed patterns, and
-//! [`nlp::solve`] answers with a point and how good it is.
-//! Nothing here knows biomechanics, reads a clock, prints or opens a file.
+//! A problem is a [`NonlinearProgram`] with values and derivatives in fixed sparsity patterns; [`nlp::solve`] returns a
+//! point and its quality. This crate is independent of biomechanics and does not read a clock, print, or open files.
 
 pub mod linear;
 pub mod nelder_mead;

@@ -1,15 +1,15 @@
-//! The simplex method of Nelder and Mead: a minimum of a function of a few variables, without derivatives.
+//! Simplex method of Nelder and Mead: minimizes a function of a few variables without derivatives.
 
-/// When to stop, and how far to look at first.
+/// Initial step and stopping criteria.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NelderMeadOptions {
-    /// Edge of the first simplex along each variable.
+    /// Edge of the initial simplex along each variable.
     pub step: f64,
-    /// The simplex has shrunk: no vertex is farther from the best one than this, in any variable.
+    /// Maximum distance of the vertices from the best one, in any variable.
     pub tolerance: f64,
-    /// Values differ by no more than this over the simplex. Both have to hold.
+    /// Maximum difference of the values over the simplex. Both criteria must be satisfied.
     pub value_tolerance: f64,
-    /// Evaluations at most.
+    /// Maximum number of evaluations.
     pub max_evaluations: usize,
 }
 
@@ -19,23 +19,24 @@ impl Default for NelderMeadOptions {
     }
 }
 
-/// What was found.
+/// Result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NelderMeadMinimum {
     /// The best point.
     pub x: Vec<f64>,
-    /// The value there.
+    /// Value at this point.
     pub value: f64,
-    /// Evaluations done.
+    /// Number of evaluations.
     pub evaluations: usize,
     /// Whether the tolerances were reached.
     pub converged: bool,
 }
 
-/// Minimizes `f` from `start`. A value that is not a number counts as infinite, so `f` may refuse points.
+/// Minimizes `f` from `start`. NaN is treated as infinite, so `f` may refuse points.
 ///
-/// With c the centroid of all vertices but the worst, w: try c + (c − w), then twice as far if that is the best so far;
-/// else c ± (c − w)/2 on the better side; else draw all vertices halfway to the best. Only the order of values matters.
+/// With c the centroid of all vertices except the worst, w: c + (c − w) is tried, then twice as far if that is the best
+/// so far; otherwise c ± (c − w)/2 on the better side; otherwise all vertices are moved halfway to the best. Only the
+/// order of values matters.
 ///
 /// Source: Nelder and Mead (1965), with the coefficients 1, 2, ½, ½ and the acceptance rules of Lagarias et al. (1998).
 pub fn nelder_mead(

@@ -1,12 +1,12 @@
-//! Factorisation of a dense symmetric indefinite matrix.
+//! Factorization of a dense symmetric indefinite matrix.
 
 use super::Inertia;
 use super::front::{FrontScratch, PartialFactorization, Pivot};
 use pulp::Arch;
 
-/// P A Pᵀ = L D Lᵀ of a dense symmetric matrix, with pivots of one or two unknowns, and its inertia.
+/// P A Pᵀ = L D Lᵀ of a dense symmetric matrix, with 1×1 and 2×2 pivots, and its inertia.
 ///
-/// The same kernel as that of a front of [`SparseLdlt`](super::SparseLdlt). Memory is kept between calls.
+/// It uses the same kernel as the fronts of [`SparseLdlt`](super::SparseLdlt). Memory is reused between calls.
 #[derive(Clone, Debug, Default)]
 pub struct DenseLdlt {
     l: Vec<f64>,
@@ -19,7 +19,7 @@ pub struct DenseLdlt {
 }
 
 impl DenseLdlt {
-    /// Factorises an n × n matrix given by columns, of which the lower triangle is read.
+    /// Factorizes an n × n matrix stored by columns, of which the lower triangle is read.
     pub fn factor(&mut self, n: usize, matrix: &[f64]) -> Inertia {
         self.l.clear();
         self.l.extend_from_slice(&matrix[..n * n]);
@@ -36,7 +36,7 @@ impl DenseLdlt {
         inertia
     }
 
-    /// Solves A x = b in place with the last factorisation; unknowns without a pivot become zero.
+    /// Solves A x = b in place with the last factorization; unknowns without a pivot become zero.
     pub fn solve(&mut self, b: &mut [f64]) {
         let n = self.index.len();
         let y = &mut self.local;

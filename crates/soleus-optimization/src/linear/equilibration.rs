@@ -1,21 +1,22 @@
-//! Scaling of a symmetric matrix before it is factorised.
+//! Scaling of a symmetric matrix before factorization.
 
 use crate::nlp::SparsityPattern;
 
 /// Passes over the matrix; each takes the root of what is left.
 const PASSES: usize = 6;
 
-/// Powers of two s with which S A S has no row whose largest entry is far from one.
+/// Scales s, powers of two, for which the largest entry of every row of S A S is close to one.
 ///
-/// Where multipliers have grown to 10¹⁰, the Hessian outweighs the Jacobian by as much: the multiplier of an equation then has no pivot that
-/// would not enlarge something a hundred million times, waits in front after front, and the factorisation takes a thousand times as long. Scaled,
-/// both are of one size. Signs of eigenvalues stay (Sylvester), and so does every digit, since scales are powers of two.
+/// If multipliers have grown to 10¹⁰, the Hessian is larger than the Jacobian by the same factor: the multiplier of an
+/// equation then has no stable pivot, is delayed in front after front, and the factorization takes a thousand times as
+/// long. After scaling both are of similar size. The signs of the eigenvalues do not change (Sylvester), and scaling by
+/// powers of two is exact.
 ///
 /// Source: Ruiz (2001), *A scaling algorithm to equilibrate both rows and columns norms in matrices*.
 ///
 /// # Panics
 ///
-/// If there are not as many values as the pattern has places.
+/// If the number of values differs from the number of entries of the pattern.
 pub fn equilibrate(lower: &SparsityPattern, values: &mut [f64], scale: &mut Vec<f64>) {
     assert_eq!(values.len(), lower.len(), "one value for each place of the pattern");
     let n = lower.rows();

@@ -1,4 +1,4 @@
-//! Partial factorisation of one dense symmetric front with pivoting.
+//! Partial factorization of one dense symmetric front with pivoting.
 
 use super::Inertia;
 use super::kernel::{self, Outer, Packing};

@@ -1,4 +1,4 @@
-//! Dense kernels, written once and compiled for the widest vectors the machine has.
+//! Dense kernels, compiled for the widest vector instructions of the machine.
 
 use pulp::Simd;
 

@@ -1,4 +1,4 @@
-//! Factorisation of a sparse symmetric indefinite matrix, front by front.
+//! Factorization of a sparse symmetric indefinite matrix by the multifrontal method.
 
 use super::front::{FrontScratch, PartialFactorization, Pivot};
 use super::kernel;
@@ -6,7 +6,7 @@ use super::symbolic::{Front, SymbolicFactorization};
 use pulp::{Arch, Simd, WithSimd};
 use std::sync::Arc;
 
-/// How many eigenvalues of a symmetric matrix have which sign (Sylvester's law: as those of D).
+/// Numbers of positive, negative and zero eigenvalues of a symmetric matrix (by Sylvester's law those of D).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inertia {
     /// Positive eigenvalues.
@@ -119,12 +119,12 @@ impl Spare {
     }
 }
 
-/// P A Pᵀ = L D Lᵀ of a sparse symmetric matrix that may be indefinite, with its inertia.
+/// P A Pᵀ = L D Lᵀ of a sparse symmetric, possibly indefinite matrix, with its inertia.
 ///
-/// Multifrontal (Duff & Reid 1983): the matrix is taken apart into dense fronts along the elimination tree; pivots
-/// are chosen within a front for stability, and an unknown without a stable pivot waits in the parent's front.
-/// Memory is kept from one factorisation to the next. Two independent halves of the tree may run on two
-/// threads; the arithmetic, and so every bit of the result, is the same on one.
+/// Multifrontal method (Duff & Reid 1983): the matrix is divided into dense fronts along the elimination tree; pivots
+/// are chosen within a front for stability, and an unknown without a stable pivot is delayed to the parent front.
+/// Memory is reused between factorizations. Two independent halves of the tree may run on two threads; results are
+/// bitwise identical to those of one thread.
 ///
 /// ```
 /// use soleus_optimization::SparsityPattern;
@@ -147,7 +147,7 @@ pub struct SparseLdlt {
     permuted: Vec<f64>,
     local: Vec<f64>,
     arch: Arch,
-    /// Threads to use, at most two.
+    /// Number of threads, at most two.
     pub threads: usize,
 }
 
@@ -158,7 +158,7 @@ const ROOM: usize = 4;
 const WORTH_A_THREAD: f64 = 1e6;
 
 impl SparseLdlt {
-    /// Memory for matrices of that pattern.
+    /// For matrices with that pattern.
     pub fn new(symbolic: SymbolicFactorization) -> Self {
         let n = symbolic.dimension();
         SparseLdlt {
@@ -172,23 +172,23 @@ impl SparseLdlt {
         }
     }
 
-    /// What is known without numbers.
+    /// The symbolic factorization.
     pub fn symbolic(&self) -> &SymbolicFactorization {
         &self.symbolic
     }
 
-    /// Unknowns that had to wait for a stable pivot in the last factorisation.
+    /// Number of delayed pivots in the last factorization.
     pub fn num_waited(&self) -> usize {
         self.factors.iter().map(|f| f.waiting).sum()
     }
 
-    /// Factorises the matrix whose lower triangle has these values, in the order of its pattern.
+    /// Factorizes the matrix with these values of its lower triangle, in the order of its pattern.
     ///
-    /// Unknowns that are left without a pivot count as zero eigenvalues; solutions then have zero there.
+    /// Unknowns without a pivot are counted as zero eigenvalues; they are zero in solutions.
     ///
     /// # Panics
     ///
-    /// If there are not as many values as the pattern has places.
+    /// If the number of values differs from the number of entries of the pattern.
     pub fn factor(&mut self, values: &[f64]) -> Inertia {
         assert_eq!(values.len(), self.symbolic.num_values, "one value for each place of the pattern");
         let symbolic = Arc::clone(&self.symbolic);
@@ -219,7 +219,7 @@ impl SparseLdlt {
         Inertia { positive, negative, zero: symbolic.dimension() - positive - negative }
     }
 
-    /// Solves A x = b in place with the last factorisation.
+    /// Solves A x = b in place with the last factorization.
     pub fn solve(&mut self, b: &mut [f64]) {
         let SparseLdlt { symbolic, factors, permuted, local, arch, .. } = self;
         for (p, &i) in permuted.iter_mut().zip(&symbolic.order) {

@@ -1,9 +1,9 @@
-//! Linear algebra of sparse symmetric matrices that need not be definite.
+//! Linear algebra of sparse symmetric indefinite matrices.
 //!
 //!   A = L D Lᵀ,   L unit lower triangular, D with blocks of one or two
 //!
-//! [`ordering`] chooses in which order unknowns go, [`SymbolicFactorization`] finds from the pattern which
-//! unknowns go together in one dense front, and [`SparseLdlt`] fills and factorises the fronts.
+//! [`ordering`] chooses the elimination order, [`SymbolicFactorization`] groups unknowns into dense fronts from the
+//! pattern, and [`SparseLdlt`] assembles and factorizes the fronts.
 
 mod dense;
 mod equilibration;

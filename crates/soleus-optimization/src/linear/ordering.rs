@@ -1,23 +1,23 @@
-//! In which order to eliminate, so that little fills in.
+//! Elimination order with little fill-in.
 
 use std::collections::BTreeSet;
 
 /// A graph whose nodes are to be eliminated.
 pub struct Graph {
-    /// Neighbours of each node, without the node itself and without repeats.
+    /// Neighbours of each node, without itself and without duplicates.
     pub neighbors: Vec<Vec<u32>>,
-    /// How many unknowns each node stands for.
+    /// Number of unknowns of each node.
     pub weight: Vec<u32>,
-    /// Nodes of a lower group go before all nodes of a higher one.
+    /// Groups: nodes of a lower group are eliminated before all nodes of a higher one.
     pub group: Vec<u32>,
 }
 
 /// Approximate minimum degree within each group, group after group.
 ///
-/// Source: Amestoy, Davis & Duff (1996), *An approximate minimum degree ordering algorithm*: a quotient graph
-/// whose elements are the cliques left by eliminated nodes, element absorption, mass elimination, merging of
-/// indistinguishable nodes, and the degree bounded from above. Groups are ours: only nodes of the lowest
-/// group that has any left compete. Ties go to the lower index, so the order depends on the graph alone.
+/// Source: Amestoy, Davis & Duff (1996), *An approximate minimum degree ordering algorithm*: a quotient graph whose
+/// elements are the cliques left by eliminated nodes, element absorption, mass elimination, merging of
+/// indistinguishable nodes, and the degree bounded from above. Groups are an extension: only nodes of the lowest
+/// remaining group are candidates. Ties are resolved by index, so the order depends on the graph only.
 pub fn minimum_degree(graph: Graph) -> Vec<u32> {
     let mut q = Quotient::new(graph);
     q.merge_initial_twins();

@@ -1,4 +1,4 @@
-//! What a factorisation looks like before any number is known.
+//! Symbolic factorization.
 
 use super::ordering::{Graph, minimum_degree};
 use crate::nlp::SparsityPattern;
@@ -31,7 +31,7 @@ impl Front {
     }
 }
 
-/// Fronts of a symmetric pattern in a good order. Valid for all matrices with that pattern.
+/// Fronts of a symmetric pattern with a good elimination order. Valid for all matrices with that pattern.
 #[derive(Clone, Debug)]
 pub struct SymbolicFactorization {
     /// Which unknown goes at each step.
@@ -40,9 +40,9 @@ pub struct SymbolicFactorization {
     /// Fronts `0..bins[0]` and `bins[0]..bins[1]` do not depend on each other; what comes later is on both.
     pub(super) bins: [usize; 2],
     pub(super) num_values: usize,
-    /// Places of L, the diagonal included, if no pivot has to wait.
+    /// Number of entries of L, including the diagonal, without delayed pivots.
     pub num_factor: usize,
-    /// Multiplications and additions of one factorisation, if no pivot has to wait.
+    /// Number of operations of one factorization, without delayed pivots.
     pub num_operations: f64,
 }
 
@@ -54,15 +54,15 @@ const FEW_ZEROS: usize = 16;
 impl SymbolicFactorization {
     /// Analyses the lower triangle of a symmetric matrix.
     ///
-    /// `groups` orders coarsely (lower first) where something is known of the matrix. `pairs` are two unknowns
-    /// that should go together because the first alone may have no pivot, as multipliers with a variable
-    /// of their constraint.
+    /// `groups` is a coarse order (lower first), if the structure of the matrix is known. `pairs` are two unknowns to
+    /// be eliminated together because the first may have no pivot of its own, such as a multiplier and a variable of
+    /// its constraint.
     pub fn new(lower: &SparsityPattern, groups: Option<&[u32]>, pairs: &[(u32, u32)]) -> Self {
         let order = order_unknowns(lower, groups, pairs);
         Self::with_order(lower, order)
     }
 
-    /// Analyses for a given order of elimination.
+    /// Analyses with a given elimination order.
     pub fn with_order(lower: &SparsityPattern, order: Vec<u32>) -> Self {
         let n = lower.rows();
         let mut place = vec![0u32; n];

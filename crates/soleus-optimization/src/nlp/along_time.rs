@@ -1,4 +1,4 @@
-//! In which order the unknowns of a problem that lies along time are eliminated.
+//! Elimination order for problems with a time structure.
 
 use super::{SparsityPattern, Stages};
 

@@ -3,20 +3,20 @@
 //!   | W + D   Jᵀ | | dx |   | r_x |
 //!   | J       −E | | dy | = | r_c |
 //!
-//! W the Hessian of the Lagrangian, D and E diagonal and not negative.
+//! with W the Hessian of the Lagrangian, and D and E diagonal and not negative.
 
 use super::along_time::AlongTime;
 use super::{KktOrdering, SparsityPattern, Stages};
 use crate::linear::{Inertia, SparseLdlt, SymbolicFactorization};
 
-/// Factorises and solves symmetric indefinite systems with one pattern.
+/// Factorizes and solves symmetric indefinite systems with a fixed pattern.
 ///
-/// The one seam between the interior-point method and linear algebra, so that solvers can be compared.
+/// This is the only interface between the interior-point method and linear algebra, so that solvers can be compared.
 pub trait KktSolver {
-    /// Factorises the matrix whose lower triangle has these values, in the order of the pattern it was made for.
+    /// Factorizes the matrix with these values of its lower triangle, in the order of its pattern.
     fn factor(&mut self, values: &[f64]) -> Inertia;
 
-    /// Solves with the last factorisation, in place.
+    /// Solves with the last factorization, in place.
     fn solve(&mut self, b: &mut [f64]);
 }
 
@@ -30,10 +30,10 @@ impl KktSolver for SparseLdlt {
     }
 }
 
-/// Pattern of the KKT matrix and where its parts go.
+/// Pattern of the KKT matrix and positions of its parts.
 #[derive(Clone, Debug)]
 pub struct KktPattern {
-    /// Lower triangle, variables first, then rows of constraints; the whole diagonal is there.
+    /// Lower triangle: variables first, then constraints; includes the whole diagonal.
     pub lower: SparsityPattern,
     num_variables: usize,
     diagonal: Vec<usize>,
@@ -78,12 +78,13 @@ impl KktPattern {
         }
     }
 
-    /// The solver for this pattern: along time if the stages of variables and rows are given, else by least fill.
+    /// The solver for this pattern: ordered along time if the stages of variables and rows are given, otherwise by
+    /// minimum fill-in.
     pub fn solver(&self, stages: Option<&Stages>, ordering: KktOrdering, threads: usize) -> SparseLdlt {
         self.solver_with_slacks(stages, ordering, threads, &|_| false)
     }
 
-    /// The same where some rows have slacks, and so a pivot of their own on the diagonal.
+    /// The same if some rows have slacks, and therefore a pivot on the diagonal.
     pub fn solver_with_slacks(
         &self,
         stages: Option<&Stages>,

@@ -1,9 +1,9 @@
-//! Nonlinear programs: what a problem must say of itself, and how it is solved.
+//! Nonlinear programs: interface of problems, and solvers.
 //!
 //!   minimize f(x)   subject to   c_L ≤ c(x) ≤ c_U,   x_L ≤ x ≤ x_U
 //!
-//! [`solve`] is for a problem on its own, [`solve_from`] for the next of a series. Both give a [`Solution`] with a
-//! [`Certificate`], whatever happens.
+//! [`solve`] is for single problems, [`solve_from`] for the next problem of a series. Both always return a [`Solution`]
+//! with a [`Certificate`].
 
 mod along_time;
 mod interior_point;

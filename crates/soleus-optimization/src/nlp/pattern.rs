@@ -1,6 +1,6 @@
-//! Places of a sparse matrix.
+//! Sparsity pattern of a matrix.
 
-/// Compressed rows: the columns of each row, rising. Values live elsewhere, in the same order.
+/// Compressed rows: the columns of each row, increasing. Values are stored separately, in the same order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SparsityPattern {
     columns: usize,
@@ -9,7 +9,7 @@ pub struct SparsityPattern {
 }
 
 impl SparsityPattern {
-    /// The given (row, column) places, in any order, repeated or not.
+    /// From (row, column) positions, in any order, with or without duplicates.
     pub fn from_places(rows: usize, columns: usize, mut places: Vec<(usize, usize)>) -> Self {
         places.sort_unstable();
         places.dedup();
@@ -33,29 +33,29 @@ impl SparsityPattern {
         self.columns
     }
 
-    /// Number of places.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.column.len()
     }
 
-    /// Whether there is no place.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.column.is_empty()
     }
 
-    /// The columns of a row, and where its values start.
+    /// The columns of a row, and the index of its first value.
     pub fn row(&self, row: usize) -> (&[usize], usize) {
         let (a, b) = (self.start[row], self.start[row + 1]);
         (&self.column[a..b], a)
     }
 
-    /// Where the value of a place is kept, if it has one.
+    /// Index of the value at a position, if it is in the pattern.
     pub fn position(&self, row: usize, column: usize) -> Option<usize> {
         let (columns, start) = self.row(row);
         columns.binary_search(&column).ok().map(|i| start + i)
     }
 
-    /// All places as (row, column), in the order of their values.
+    /// All positions as (row, column), in the order of their values.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.rows()).flat_map(|r| self.row(r).0.iter().map(move |&c| (r, c)))
     }

@@ -1,4 +1,4 @@
-//! The one interface between whoever states a nonlinear program and whoever solves it.
+//! Interface between nonlinear programs and their solvers.
 
 use super::SparsityPattern;
 
@@ -6,9 +6,8 @@ use super::SparsityPattern;
 ///
 ///   minimize f(x)   subject to   c_L ≤ c(x) ≤ c_U,   x_L ≤ x ≤ x_U
 ///
-/// with exact derivatives over fixed patterns. Bounds are ±∞ where there are none; equal bounds make an
-/// equality. Functions may be asked at any x within the bounds of x; a value that is not finite tells the
-/// solver to take a shorter step.
+/// with exact derivatives in fixed patterns. Bounds are ±∞ if there are none; equal bounds define an equality.
+/// Functions may be evaluated at any x within its bounds; if a value is not finite, the solver takes a shorter step.
 pub trait NonlinearProgram {
     /// Number of variables x.
     fn num_variables(&self) -> usize;
@@ -22,13 +21,13 @@ pub trait NonlinearProgram {
     /// Bounds of the constraints.
     fn compute_constraint_bounds(&self, lower: &mut [f64], upper: &mut [f64]);
 
-    /// Where to start.
+    /// Initial guess.
     fn compute_start(&self, x: &mut [f64]);
 
-    /// Places of ∂c/∂x that may differ from zero.
+    /// Sparsity pattern of ∂c/∂x.
     fn jacobian_pattern(&self) -> &SparsityPattern;
 
-    /// Places of the lower triangle of the Hessian of the Lagrangian that may differ from zero.
+    /// Sparsity pattern of the lower triangle of the Hessian of the Lagrangian.
     fn hessian_pattern(&self) -> &SparsityPattern;
 
     /// f(x).
@@ -46,31 +45,31 @@ pub trait NonlinearProgram {
     /// Values of σ ∇²f + Σᵢ yᵢ ∇²cᵢ in the order of [`hessian_pattern`](Self::hessian_pattern).
     fn compute_hessian(&mut self, x: &[f64], sigma: f64, y: &[f64], values: &mut [f64]);
 
-    /// Typical size of each variable, if they differ much: positive numbers. The solver works with x over size, which tells its
-    /// regularisation and its distances from bounds what is much and what is little; solutions are in x all the same.
+    /// Typical size of each variable, if they differ much: positive numbers. The solver scales variables by their size,
+    /// which affects its regularization and distances from bounds; solutions are not scaled.
     fn variable_sizes(&self) -> Option<&[f64]> {
         None
     }
 
-    /// How variables and constraints lie along time, if they do; a solver may exploit it, and need not.
+    /// Time structure of variables and constraints, if any; a solver may exploit it.
     fn stages(&self) -> Option<&Stages> {
         None
     }
 }
 
-/// The place of each variable and constraint along time.
+/// Stage of each variable and constraint along time.
 ///
-/// Variables of stage i meet, in constraints and Hessian, only variables of stages i − 1, i, i + 1 and of
-/// the border (times, parameters). [`Stages::BORDER`] marks the border.
+/// In constraints and Hessian, variables of stage i are coupled only with variables of stages i − 1, i, i + 1 and of
+/// the border (times, parameters), which is marked by [`Stages::BORDER`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
     /// Stage of each variable.
     pub of_variable: Vec<u32>,
-    /// Stage of each constraint: the earliest stage it touches.
+    /// Stage of each constraint: the earliest stage of its variables.
     pub of_constraint: Vec<u32>,
 }
 
 impl Stages {
-    /// The stage of what belongs to no time.
+    /// Stage of variables and constraints without a time.
     pub const BORDER: u32 = u32::MAX;
 }

@@ -1,4 +1,4 @@
-//! Sequential quadratic programming from a known active set, for problems close to one already solved.
+//! Sequential quadratic programming from a known active set, for problems similar to one already solved.
 
 use super::interior_point::driver::{check_warm_start, reduced_stages, take_stock};
 use super::interior_point::iterate::{Point, Values, errors};
@@ -31,16 +31,16 @@ enum Active {
 
 /// Solves a problem whose solution is expected near `start`, such as the next of a series.
 ///
-/// Each step solves the quadratic program of the Lagrangian's second-order model for the bounds that are active,
+/// Each step solves the quadratic model of the Lagrangian for the active bounds,
 ///
 ///   | W  Jᵀ | | d  |   | −∇f  |
 ///   | J  0  | | y⁺ | = | b − c |,   d = bound − x for variables at a bound,   y⁺ = 0 for rows at none,
 ///
-/// and changes the set of active bounds by the signs of multipliers and distances until it repeats itself (primal–dual
-/// active sets: Hintermüller, Ito & Kunisch 2002). The matrix has the pattern of the interior-point method's,
-/// so it is factorised along time too. Where a step does not reduce the error of the optimality conditions, or the set
-/// does not settle, [`solve`] takes over from the best point; so the answer is as safe as
-/// its answer, and usually much cheaper: one factorisation a step, and few steps.
+/// and updates the set of active bounds by the signs of multipliers and distances until it no longer changes
+/// (primal–dual active sets: Hintermüller, Ito & Kunisch 2002). The matrix has the pattern of the interior-point
+/// method, so it is also factorized along time. If a step does not reduce the error of the optimality conditions, or
+/// the active set does not converge, [`solve`] continues from the best point. The result is therefore as reliable as
+/// that of [`solve`], and usually much faster: one factorization per step, and few steps.
 pub fn solve_from(
     problem: &mut dyn NonlinearProgram,
     options: &Options,

@@ -1,23 +1,23 @@
-//! What a solver gives back.
+//! Result of a solver.
 
-/// Why a solver ended.
+/// Reason for the end of a solve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The optimality conditions hold to the tolerance.
+    /// The optimality conditions are satisfied to the tolerance.
     Solved,
-    /// They hold to the acceptable tolerance, and the solver got no further.
+    /// They are satisfied to the acceptable tolerance, and the solver made no further progress.
     Acceptable,
-    /// At this point no small change makes the constraints less violated.
+    /// No small change of this point reduces the constraint violation.
     Infeasible,
-    /// Variables grow without end.
+    /// Variables grow without bound.
     Diverging,
-    /// As many iterations as allowed.
+    /// The maximum number of iterations was reached.
     IterationLimit,
-    /// The caller said stop.
+    /// Stopped by the caller.
     Stopped,
-    /// No step could be found that makes progress, not even towards feasibility.
+    /// No step makes progress, not even towards feasibility.
     NoProgress,
-    /// A function was not finite where the solver had to start.
+    /// A function is not finite at the start.
     NotFinite,
 }
 
@@ -27,7 +27,7 @@ impl Status {
         matches!(self, Status::Solved | Status::Acceptable)
     }
 
-    /// In words.
+    /// As text.
     pub fn describe(self) -> &'static str {
         match self {
             Status::Solved => "solved",
@@ -42,24 +42,25 @@ impl Status {
     }
 }
 
-/// How well a point fulfils the optimality conditions, in the problem's own units.
+/// Errors of the optimality conditions at a point, in the problem's own units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Certificate {
-    /// Largest violation of a constraint.
+    /// Maximum violation of a constraint.
     pub constraint_violation: f64,
-    /// The constraint that is violated most, if any is.
+    /// The constraint with the maximum violation, if any.
     pub worst_constraint: Option<usize>,
-    /// Largest violation of a bound of a variable.
+    /// Maximum violation of a bound of a variable.
     pub bound_violation: f64,
-    /// Largest |∂(f + yᵀc)/∂xᵢ − z_Lᵢ + z_Uᵢ|.
+    /// Maximum |∂(f + yᵀc)/∂xᵢ − z_Lᵢ + z_Uᵢ|.
     pub dual_infeasibility: f64,
-    /// The variable of that entry, if it is not zero.
+    /// The variable of that maximum, if it is not zero.
     pub worst_variable: Option<usize>,
-    /// Largest product of a multiplier with the distance to its bound.
+    /// Maximum product of a multiplier and the distance to its bound.
     pub complementarity: f64,
-    /// The scaled error E₀ that is compared with the tolerance.
+    /// The scaled error E₀, which is compared with the tolerance.
     pub scaled_error: f64,
-    /// Mean size of the multipliers as the solver scales them, at least 100. E₀ is the gradient of the Lagrangian relative to it, in hundreds.
+    /// Mean size of the multipliers as scaled by the solver, at least 100. E₀ is the gradient of the Lagrangian
+    /// relative to this size, in hundreds.
     pub multiplier_size: f64,
 }
 
@@ -67,9 +68,10 @@ pub struct Certificate {
 const LARGE_MULTIPLIERS: f64 = 1e4;
 
 impl Certificate {
-    /// Why the error says less than it seems to, if it does: with multipliers that grow without end, the gradient of the Lagrangian is small beside
-    /// them, not by itself. That is so where constraints have no independent gradients (no constraint qualification), as at a cusp, and where scales
-    /// are far apart; the objective may then be off by more than the tolerance.
+    /// Warning if the error is less meaningful than it seems: with multipliers that grow without bound, the gradient of
+    /// the Lagrangian is small only relative to them. This occurs if constraints have dependent gradients (no
+    /// constraint qualification), as at a cusp, or if scales are far apart; the error of the objective may then exceed
+    /// the tolerance.
     pub fn weakness(&self) -> Option<String> {
         (self.multiplier_size > LARGE_MULTIPLIERS).then(|| {
             format!(
@@ -81,33 +83,33 @@ impl Certificate {
     }
 }
 
-/// How much work it was.
+/// Statistics of a solve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Steps taken, those of restoration included.
+    /// Iterations, including restoration.
     pub iterations: usize,
-    /// Steps taken in restoration.
+    /// Iterations in restoration.
     pub restoration_iterations: usize,
-    /// Times the objective was asked for.
+    /// Evaluations of the objective.
     pub objective: usize,
-    /// Times its gradient was.
+    /// Evaluations of its gradient.
     pub gradient: usize,
-    /// Times the constraints were.
+    /// Evaluations of the constraints.
     pub constraints: usize,
-    /// Times their Jacobian was.
+    /// Evaluations of their Jacobian.
     pub jacobian: usize,
-    /// Times the Hessian of the Lagrangian was.
+    /// Evaluations of the Hessian of the Lagrangian.
     pub hessian: usize,
-    /// Factorisations of the KKT matrix.
+    /// Factorizations of the KKT matrix.
     pub factorizations: usize,
-    /// Solutions of linear systems with them, refinements included.
+    /// Linear solves, including refinements.
     pub solves: usize,
 }
 
-/// Where a solver ended.
+/// Result of a solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// Why.
+    /// Reason for the end.
     pub status: Status,
     /// Variables, within their bounds.
     pub x: Vec<f64>,
@@ -115,7 +117,7 @@ pub struct Solution {
     pub objective: f64,
     /// c(x).
     pub constraints: Vec<f64>,
-    /// Multipliers y of the constraints: ∇f + ∂c/∂xᵀ y − z_L + z_U = 0; negative where a lower bound is active.
+    /// Multipliers y of the constraints: ∇f + ∂c/∂xᵀ y − z_L + z_U = 0; negative if a lower bound is active.
     pub multipliers: Vec<f64>,
     /// Multipliers z_L ≥ 0 of lower bounds of variables.
     pub lower_multipliers: Vec<f64>,
@@ -123,14 +125,14 @@ pub struct Solution {
     pub upper_multipliers: Vec<f64>,
     /// Barrier parameter at the end.
     pub barrier: f64,
-    /// How good the point is.
+    /// Errors of the optimality conditions.
     pub certificate: Certificate,
-    /// How much work it was.
+    /// Statistics.
     pub counts: Counts,
 }
 
 impl Solution {
-    /// A start for a related problem.
+    /// A warm start for a similar problem.
     pub fn warm_start(&self) -> WarmStart {
         WarmStart {
             x: self.x.clone(),
@@ -169,7 +171,7 @@ impl std::fmt::Display for Solution {
     }
 }
 
-/// A start with multipliers, from a related problem.
+/// A point with multipliers, from a similar problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WarmStart {
     /// Variables.
@@ -180,43 +182,43 @@ pub struct WarmStart {
     pub lower_multipliers: Vec<f64>,
     /// Multipliers of upper bounds of variables.
     pub upper_multipliers: Vec<f64>,
-    /// First barrier parameter; `None` for that of the options.
+    /// Initial barrier parameter; `None`: that of the options.
     pub barrier: Option<f64>,
 }
 
-/// A step, as told to the caller.
+/// An iteration, as passed to the caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Iteration<'a> {
-    /// Count from zero; zero is the start.
+    /// Number from zero; zero is the start.
     pub iteration: usize,
-    /// Whether the solver is looking for a feasible point only.
+    /// Whether the solver is only searching for a feasible point.
     pub in_restoration: bool,
     /// f(x).
     pub objective: f64,
-    /// Largest violation of a constraint, unscaled.
+    /// Maximum violation of a constraint, unscaled.
     pub constraint_violation: f64,
-    /// Scaled largest entry of the gradient of the Lagrangian.
+    /// Maximum entry of the gradient of the Lagrangian, scaled.
     pub dual_infeasibility: f64,
     /// Barrier parameter μ.
     pub barrier: f64,
-    /// Largest entry of the step.
+    /// Maximum entry of the step.
     pub step: f64,
-    /// What was added to the diagonal of the Hessian.
+    /// Regularization added to the diagonal of the Hessian.
     pub regularization: f64,
-    /// Part of the step of the variables that was taken.
+    /// Fraction of the step of the variables that was taken.
     pub alpha_primal: f64,
-    /// Part of the step of the multipliers of bounds that was taken.
+    /// Fraction of the step of the multipliers of bounds that was taken.
     pub alpha_dual: f64,
-    /// Trial points of the line search.
+    /// Number of trial points of the line search.
     pub trials: usize,
     /// Variables.
     pub x: &'a [f64],
-    /// Multipliers; none in restoration, whose own are of no use elsewhere.
+    /// Multipliers; `None` in restoration, which has its own.
     pub duals: Option<Duals<'a>>,
 }
 
 impl Iteration<'_> {
-    /// Everything needed to go on from here another time; multipliers are zero where there are none.
+    /// All data needed to continue from here; multipliers are zero if there are none.
     pub fn warm_start(&self, num_constraints: usize) -> WarmStart {
         let n = self.x.len();
         let none = || (vec![0.0; num_constraints], vec![0.0; n], vec![0.0; n]);
@@ -227,7 +229,7 @@ impl Iteration<'_> {
     }
 }
 
-/// Multipliers of an iterate as the solver has them; [`Duals::unscaled`] gives them in the problem's own units.
+/// Multipliers of an iterate in the solver's scaling; [`Duals::unscaled`] converts them to the problem's own units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duals<'a> {
     /// Of rows, of lower and of upper bounds.
@@ -260,68 +262,68 @@ impl Duals<'_> {
     }
 }
 
-/// A problem that contradicts itself.
+/// An inconsistent problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NlpError {
-    /// The bounds of a variable leave nothing.
+    /// Bounds of a variable that allow no value.
     #[error("variable {index} has lower bound {lower} above its upper bound {upper}")]
     VariableBounds {
-        /// Which variable.
+        /// Index of the variable.
         index: usize,
         /// Its lower bound.
         lower: f64,
         /// Its upper bound.
         upper: f64,
     },
-    /// The bounds of a constraint leave nothing.
+    /// Bounds of a constraint that allow no value.
     #[error("constraint {index} has lower bound {lower} above its upper bound {upper}")]
     ConstraintBounds {
-        /// Which constraint.
+        /// Index of the constraint.
         index: usize,
         /// Its lower bound.
         lower: f64,
         /// Its upper bound.
         upper: f64,
     },
-    /// The size of a variable says nothing.
+    /// Invalid size of a variable.
     #[error("the scale of variable {index} is {size}; it must be positive")]
     VariableSize {
-        /// Which variable.
+        /// Index of the variable.
         index: usize,
         /// Its size.
         size: f64,
     },
-    /// A pattern has not the size of the problem.
+    /// A pattern of wrong size.
     #[error(
         "the sparsity pattern of the {what} is {rows} by {columns}; expected {expected_rows} by {expected_columns}"
     )]
     PatternSize {
-        /// Which pattern.
+        /// Name of the pattern.
         what: &'static str,
         /// Its rows.
         rows: usize,
         /// Its columns.
         columns: usize,
-        /// Rows it should have.
+        /// Expected number of rows.
         expected_rows: usize,
-        /// Columns it should have.
+        /// Expected number of columns.
         expected_columns: usize,
     },
-    /// A pattern names a variable that is not there.
+    /// A pattern with an invalid variable index.
     #[error(
         "the sparsity pattern of the {what} has variable {column} in row {row}; there are {variables} variables"
     )]
     PatternPlace {
-        /// Which pattern.
+        /// Name of the pattern.
         what: &'static str,
         /// The row.
         row: usize,
-        /// The variable it names.
+        /// The variable index.
         column: usize,
-        /// How many there are.
+        /// Number of variables.
         variables: usize,
     },
-    /// The Hessian has a place above the diagonal.
+    /// An entry of the Hessian above the diagonal.
     #[error("the sparsity pattern of the Hessian has ({row}, {column}); only the lower triangle is allowed")]
     UpperTriangle {
         /// Its row.
@@ -332,21 +334,21 @@ pub enum NlpError {
     /// A vector of a warm start or the stages has a wrong length.
     #[error("{what}: {found} numbers given, {expected} expected")]
     Length {
-        /// Of what.
+        /// Name of the vector.
         what: &'static str,
         /// Length found.
         found: usize,
-        /// Length that fits the problem.
+        /// Expected length.
         expected: usize,
     },
-    /// Settings that make no sense.
+    /// Invalid settings.
     #[error("option `{name}` is {value}; {hint}")]
     Option {
         /// Field of the options.
         name: &'static str,
         /// Its value.
         value: f64,
-        /// What is allowed.
+        /// Allowed values.
         hint: &'static str,
     },
 }

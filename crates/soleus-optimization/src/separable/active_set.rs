@@ -1,18 +1,19 @@
-//! Newton's method on the unknowns that no bound holds, for exponents p > 2.
+//! Newton's method on the unknowns that are not at a bound, for exponents p > 2.
 //!
-//! It starts from an x that meets the equations and stays on them. With g = |x|ᵖ⁻¹ sgn x, the gradient of Σ |xᵢ|ᵖ/p, the step is that of
-//! least g d + ½ H d² among those that lead back onto the equations ([`Basis`]), with
+//! It starts from an x that satisfies the equations, and keeps them satisfied. With g = |x|ᵖ⁻¹ sgn x, the gradient of Σ
+//! |xᵢ|ᵖ/p, the step minimizes g d + ½ H d² subject to the equations ([`Basis`]), with
 //!
 //!   H = (p − 1) ηᵖ⁻²,   η = max(|x|, |x̂|),   |x̂|ᵖ⁻¹ sgn x̂ = aᵀλ                                (1)
 //!
-//! where x̂ is what the multipliers λ of the last step ask for, the same as x at the solution: the cost is flat at zero, and |x| alone
-//! would let an unknown there take every load. No step brings an unknown past its x̂, so that the cost of each, priced by the multipliers,
-//! falls. A bound that is met holds the unknown from then on; where d vanishes, bounds let go of those that are asked to leave
-//! them. Exponents grow from 2 to p, each starting where the last ended, as a step far from the solution brings an unknown down by the
-//! part 1/(p − 1) only.
+//! where x̂ is the value that corresponds to the multipliers λ of the last step, equal to x at the solution: the cost
+//! is flat at zero, and with |x| alone an unknown there would take any load. No step moves an unknown past its x̂, so
+//! that the reduced cost of each decreases. An unknown that reaches a bound is fixed there; when d is zero, unknowns
+//! whose multipliers have the wrong sign are released. Exponents increase from 2 to p, each starting from the previous
+//! solution, because a step far from the solution reduces an unknown only by the fraction 1/(p − 1).
 //!
-//! Gradients differ by many orders: at p = 50 that of a helper at 5 is 1e60 times that of a muscle at 0.3. So nothing is judged by their
-//! size: the basis keeps digits for each, x̂ stands for aᵀλ, and the iteration ends when x no longer changes.
+//! Gradients differ by many orders of magnitude: at p = 50 that of a reserve at 5 is 1e60 times that of a muscle at
+//! 0.3. Their size is therefore not used as a criterion: the basis keeps significant digits for each, x̂ represents
+//! aᵀλ, and the iteration ends when x no longer changes.
 
 use super::basis::{Basis, Costs};
 use super::{PowerProgram, SharingError};

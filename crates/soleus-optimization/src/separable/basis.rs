@@ -5,10 +5,11 @@
 //!
 //!   (I + G Gᵀ) q = h_B β + γ_B + G γ_N,   h_B d_B = q − γ_B,   h_N d_N = Gᵀ q − γ_N,   G = h_B T h_N⁻¹      (1)
 //!
-//! Costs h² may differ by a hundred orders. If each basic unknown is the cheapest that its equation could have, no entry of G is much
-//! larger than one, whatever they are: (1) is well conditioned, and every d comes out with digits of its own (the same thought leads
-//! Hough & Vavasis 1997 to a stable method for weighted least squares). Elimination leaves zeros of A zero, which rotations would not; a
-//! cheap unknown without effect on an equation must not get one of 1e-16, since what is dear there would make use of it.
+//! Costs h² may differ by a hundred orders of magnitude. If each basic unknown is the cheapest possible for its
+//! equation, no entry of G is much larger than one, regardless of the costs: (1) is well conditioned, and every d has
+//! significant digits (Hough & Vavasis 1997 use the same idea for weighted least squares). Elimination preserves zeros
+//! of A, which rotations would not; a cheap unknown without effect on an equation must not get an effect of 1e-16,
+//! because it would be used instead of an expensive one.
 
 use super::Columns;
 use soleus_math::dense::{factorize_cholesky, solve_cholesky};

@@ -1,17 +1,17 @@
 //! Semismooth Newton on the dual of the quadratic program, with proximal steps.
 //!
-//! Given multipliers λ, the unknowns that minimize the Lagrangian are known in closed form,
+//! For given multipliers λ, the minimizer of the Lagrangian is known in closed form,
 //!
 //!   xᵢ(λ) = clamp(½ aᵢᵀ λ, lᵢ, uᵢ)                                              (1)
 //!
-//! and the equations become F(λ) = A x(λ) − b = 0, the gradient of a convex function of λ. It is piecewise linear, so
-//! that Newton's method ends after few steps, and the right multipliers of one instant are nearly right at the next.
+//! and the equations become F(λ) = A x(λ) − b = 0, the gradient of a convex function of λ. F is piecewise linear, so
+//! that Newton's method ends after few steps, and the multipliers at one time are a good initial guess for the next.
 //! Each proximal step solves
 //!
 //!   F(λ) + (λ − λₖ)/ρ = 0                                                      (2)
 //!
-//! whose Newton matrix ½ Σ_free aᵢ aᵢᵀ + 1/ρ is never singular (Rockafellar 1976). If the equations can be met, λₖ
-//! converges, within two steps for large ρ. If not, (λₖ − λₖ₊₁)/ρ converges to the smallest possible b − A x.
+//! whose Newton matrix ½ Σ_free aᵢ aᵢᵀ + 1/ρ is never singular (Rockafellar 1976). If the equations can be satisfied,
+//! λₖ converges, within two steps for large ρ. Otherwise (λₖ − λₖ₊₁)/ρ converges to the smallest possible b − A x.
 
 use super::{FEASIBLE, PowerProgram, SharingError, largest};
 use soleus_math::dense::{factorize_cholesky, solve_cholesky};

@@ -1,4 +1,4 @@
-//! Primal-dual interior points for exponents 1 ≤ p < 2.
+//! Primal–dual interior-point method for exponents 1 ≤ p < 2.
 //!
 //! The cost is not smooth at zero, so unknowns of either sign are split, x = x⁺ − x⁻, and every part y has 0 ≤ l ≤ y ≤ u.
 //! With barrier parameter μ and duals z, w of the bounds:

@@ -1,19 +1,20 @@
-//! Sharing a load among many: the small convex program
+//! Load sharing: the small convex program
 //!
 //!   min Σ |xᵢ|ᵖ   subject to   A x = b,   l ≤ x ≤ u                              (1)
 //!
-//! with 1 ≤ p ≤ 100, few equations and many unknowns, solved again and again for slowly changing data.
+//! with 1 ≤ p ≤ 100, few equations and many unknowns, solved repeatedly for slowly changing data.
 //!
 //! For p = 2 a semismooth Newton method on the dual ([`dual_newton`](self)) starts from the multipliers of the last
-//! solution. Larger exponents take Newton's method with an active set from there, smaller ones an interior-point method. Where no x
-//! within the bounds meets the equations, the x with the smallest |b − A x| is found, and what is missing is told.
+//! solution. Larger exponents continue from there with Newton's method and an active set, smaller ones use an
+//! interior-point method. If no x within the bounds satisfies the equations, the x with the smallest |b − A x| is
+//! returned together with the remainder.
 
 mod active_set;
 mod basis;
 mod dual_newton;
 mod interior;
 
-/// A program (1) and the memory to solve it; sized once.
+/// A program (1) with memory for its solution; allocated once.
 #[derive(Clone, Debug)]
 pub struct PowerProgram {
     /// Number of equations.
@@ -31,26 +32,26 @@ pub struct PowerProgram {
     columns: Columns,
     /// The solution.
     pub x: Vec<f64>,
-    /// Multipliers λ of the equations at exponent 2: 2 xᵢ = aᵢᵀ λ wherever no bound holds. They start the next solve, whatever the
-    /// exponent.
+    /// Multipliers λ of the equations at exponent 2: 2 xᵢ = aᵢᵀ λ for unknowns not at a bound. They are the initial
+    /// guess of the next solve, for any exponent.
     pub multipliers: Vec<f64>,
-    /// b − A x: zero unless the bounds are too tight.
+    /// Remainder b − A x: zero unless the bounds are too tight.
     pub missing: Vec<f64>,
     newton: dual_newton::Scratch,
     interior: Option<interior::Scratch>,
     active_set: Option<active_set::Scratch>,
 }
 
-/// How a program was solved.
+/// Result of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shared {
     /// Σ |xᵢ|ᵖ.
     pub cost: f64,
-    /// Largest |b − A x|.
+    /// Maximum |b − A x|.
     pub violation: f64,
-    /// Whether the equations hold.
+    /// Whether the equations are satisfied.
     pub feasible: bool,
-    /// Newton steps taken.
+    /// Number of Newton steps.
     pub iterations: usize,
 }
 
@@ -58,19 +59,19 @@ pub struct Shared {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SharingError {
-    /// The exponent makes the program non-convex.
+    /// An exponent below 1, for which the program is not convex.
     #[error("exponent {exponent} is below 1: the minimum is not unique")]
     Exponent {
         /// The exponent.
         exponent: f64,
     },
-    /// Powers would leave the range of numbers.
+    /// An exponent for which powers overflow.
     #[error("exponent {exponent} is above {MAX_EXPONENT}: powers overflow")]
     ExponentTooLarge {
         /// The exponent.
         exponent: f64,
     },
-    /// Bounds that cross, or data that are not numbers.
+    /// Inconsistent bounds, or data that are not numbers.
     #[error("unknown {index}: the bounds {lower} to {upper} are empty")]
     Bounds {
         /// The unknown.
@@ -83,14 +84,14 @@ pub enum SharingError {
     /// NaN or infinity among the data.
     #[error("the equations contain a value that is not a number")]
     NotFinite,
-    /// The iteration stopped early.
+    /// The iteration did not converge.
     #[error("not converged after {iterations} steps: optimality error {error:.2e} (tolerance {wanted:.0e})")]
     NotConverged {
-        /// Steps taken.
+        /// Number of steps.
         iterations: usize,
-        /// Largest error left.
+        /// Remaining error.
         error: f64,
-        /// What was asked for.
+        /// Tolerance.
         wanted: f64,
     },
 }
@@ -104,7 +105,7 @@ const MAX_EXPONENT: f64 = 100.0;
 const FEASIBLE: f64 = 1e-9;
 
 impl PowerProgram {
-    /// Room for m equations in n unknowns, all between 0 and 1.
+    /// For m equations in n unknowns, all between 0 and 1.
     pub fn new(m: usize, n: usize, exponent: f64) -> Result<Self, SharingError> {
         if !(exponent >= 1.0) {
             return Err(SharingError::Exponent { exponent });
@@ -149,12 +150,12 @@ impl PowerProgram {
         self.n
     }
 
-    /// Forgets the columns of A, to be given anew by [`push_column`](Self::push_column).
+    /// Clears the columns of A, to be set again by [`push_column`](Self::push_column).
     pub fn clear_columns(&mut self) {
         self.columns.clear();
     }
 
-    /// The next column of A; zeros cost nothing.
+    /// Adds a column of A; zeros are not stored.
     pub fn push_column(&mut self, column: &[f64]) {
         self.columns.push(column);
     }
@@ -174,7 +175,7 @@ impl PowerProgram {
         }
     }
 
-    /// Solves the program for the bounds, columns and right-hand side given. Allocates nothing.
+    /// Solves the program for the given bounds, columns and right-hand side. Does not allocate memory.
     pub fn solve(&mut self) -> Result<Shared, SharingError> {
         self.check()?;
         // The dual method also tells whether the equations can be met at all, which does not depend on the exponent.

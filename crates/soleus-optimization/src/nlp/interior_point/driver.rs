@@ -1,4 +1,4 @@
-//! From a problem to a solution: checking, scaling, starting, and taking stock at the end.
+//! Solves a problem: checks, scaling, start and final evaluation.
 
 use super::iterate::{Point, Values, errors, lagrangian_gradient};
 use super::layer::Layer;
@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 
 /// Solves a nonlinear program.
 ///
-/// `warm` starts from a given point with multipliers instead of the problem's own start. `progress` is told of
-/// every iteration and may stop the solver; the last iterate is then returned, as it is with every other end.
+/// `warm` is a given point with multipliers that replaces the problem's own initial guess. `progress` is called in
+/// every iteration and may stop the solver; the last iterate is returned in any case.
 ///
 /// ```
 /// use soleus_optimization::nlp::{solve, NonlinearProgram, Options, SparsityPattern, Status};

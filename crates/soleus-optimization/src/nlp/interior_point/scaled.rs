@@ -1,4 +1,4 @@
-//! The problem as the method sees it: fixed variables and free constraints left out, functions scaled.
+//! The problem as solved: without fixed variables and free constraints, with scaled functions.
 
 use super::iterate::Point;
 use crate::nlp::{Counts, Duals, NlpError, NonlinearProgram, Options, SparsityPattern};
