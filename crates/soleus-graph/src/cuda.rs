@@ -1,4 +1,4 @@
-//! CUDA, found at run time: nothing of it is needed to build, and where there is none a sentence says so.
+//! CUDA, loaded at run time: it is not needed to build, and an error explains if it is missing.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
@@ -7,15 +7,15 @@ unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// Why a device does not compute.
+/// Why a device cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CudaError {
-    /// A library is not on this machine.
+    /// A missing library.
     #[error("{library} was not found{hint}")]
     NoLibrary {
-        /// Its file.
+        /// File name.
         library: String,
-        /// What to do, after a colon; may be empty.
+        /// Remedy, after a colon; may be empty.
         hint: &'static str,
     },
     /// A call failed.
@@ -23,10 +23,10 @@ pub enum CudaError {
     Call {
         /// The function.
         call: &'static str,
-        /// What it returned.
+        /// Return code.
         code: i32,
     },
-    /// The compiler found fault with source that was generated.
+    /// An error of the compiler in generated source code.
     #[error("NVRTC: {0}")]
     Compile(String),
 }
@@ -65,29 +65,30 @@ macro_rules! call {
     }};
 }
 
-/// How CUDA C is compiled.
+/// Compiler settings for CUDA C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compile {
-    /// NVRTC's file, `libnvrtc.so.12` for one on the search path.
+    /// File name of NVRTC, `libnvrtc.so.12` if it is on the search path.
     pub library: String,
-    /// The kind of device, `sm_90`.
+    /// Device architecture, `sm_90`.
     pub architecture: String,
-    /// Functions and divisions of the device, good to about 1e-6; for `f32`.
+    /// Whether to use fast functions and divisions of the device, accurate to about 1e-6; for `f32`.
     pub fast: bool,
-    /// Threads of the compiler, where it can use several; 0 for all.
+    /// Number of compiler threads, if supported; 0 for all.
     pub threads: usize,
 }
 
-/// Kernels that were compiled before, by the digest of their source and of how it was compiled.
+/// Store of compiled kernels, by the digest of their source and compiler settings.
 pub trait KernelStore {
-    /// The binary of a digest.
+    /// The binary for a digest.
     fn read(&self, digest: &str) -> Option<Vec<u8>>;
-    /// Keeps the binary of a digest.
+    /// Stores the binary for a digest.
     fn write(&mut self, digest: &str, binary: &[u8]);
 }
 
 impl Compile {
-    /// What the binary of a source is kept by: two sums of 64 bits (FNV-1a, from two starts) over all that it depends on.
+    /// Key of the binary of a source: two 64-bit hashes (FNV-1a, with two initial values) of everything that it depends
+    /// on.
     pub fn digest(&self, source: &str) -> String {
         let how = [self.architecture.as_bytes(), &[u8::from(self.fast)], self.library.as_bytes()];
         let sum = |start: u64| {
@@ -97,7 +98,7 @@ impl Compile {
         format!("{:016x}{:016x}", sum(0xcbf2_9ce4_8422_2325), sum(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// The binary of a source, from the store where it is there.
+    /// The binary of a source, from the store if available.
     pub fn stored(&self, source: &str, store: &mut dyn KernelStore) -> Result<Vec<u8>, CudaError> {
         let digest = self.digest(source);
         if let Some(binary) = store.read(&digest) {
@@ -108,7 +109,7 @@ impl Compile {
         Ok(binary)
     }
 
-    /// Compiles a source to a binary that a driver loads.
+    /// Compiles a source to a binary for the driver.
     pub fn compile(&self, source: &str) -> Result<Vec<u8>, CudaError> {
         // Compilers before CUDA 12 know no threads.
         const UNKNOWN_OPTION: i32 = 5;
@@ -166,23 +167,23 @@ pub struct Device {
     driver: Library,
 }
 
-/// Memory of a device.
+/// Memory on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory(u64);
 
 impl Memory {
-    /// The address on the device, for other programs that share its memory.
+    /// The address on the device, for sharing with other programs.
     pub fn address(self) -> u64 {
         self.0
     }
 
-    /// What begins so many bytes later.
+    /// The address a number of bytes later.
     pub fn offset(self, bytes: usize) -> Memory {
         Memory(self.0 + bytes as u64)
     }
 }
 
-/// A kernel that was loaded.
+/// A loaded kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel(*mut c_void);
 
@@ -205,7 +206,7 @@ impl Device {
         Ok(String::from_utf8_lossy(&name).trim_end_matches('\0').to_string())
     }
 
-    /// Loads a kernel of a binary.
+    /// Loads a kernel from a binary.
     pub fn load(&self, binary: &[u8], name: &str) -> Result<Kernel, CudaError> {
         let name = CString::new(name).map_err(|_| CudaError::Compile("a name with a zero".to_string()))?;
         let (mut module, mut kernel): (*mut c_void, *mut c_void) =
@@ -216,14 +217,14 @@ impl Device {
         Ok(Kernel(kernel))
     }
 
-    /// Room for some bytes.
+    /// Allocates memory, in bytes.
     pub fn allocate(&self, bytes: usize) -> Result<Memory, CudaError> {
         let mut memory = 0;
         call!(self.driver, cuMemAlloc_v2(&mut memory => *mut u64, bytes => usize))?;
         Ok(Memory(memory))
     }
 
-    /// Gives memory back.
+    /// Frees memory.
     pub fn free(&self, memory: Memory) -> Result<(), CudaError> {
         call!(self.driver, cuMemFree_v2(memory.0 => u64))
     }
@@ -240,7 +241,7 @@ impl Device {
             size_of_val(to) => usize))
     }
 
-    /// How many multiprocessors it has.
+    /// Number of multiprocessors.
     pub fn multiprocessors(&self) -> Result<usize, CudaError> {
         const MULTIPROCESSORS: c_int = 16;
         let mut count: c_int = 0;
@@ -248,7 +249,7 @@ impl Device {
         Ok(usize::try_from(count).unwrap_or(1))
     }
 
-    /// The kind of device, as compilers call it: `sm_90`.
+    /// Device architecture, in the notation of compilers: `sm_90`.
     pub fn architecture(&self) -> Result<String, CudaError> {
         let mut parts = [0; 2];
         for (part, attribute) in parts.iter_mut().zip([75, 76]) {
@@ -257,7 +258,7 @@ impl Device {
         Ok(format!("sm_{}{}", parts[0], parts[1]))
     }
 
-    /// Registers of a thread of a kernel, and bytes of its scratch memory.
+    /// Registers per thread of a kernel, and bytes of its scratch memory.
     pub fn needs(&self, kernel: Kernel) -> Result<[usize; 2], CudaError> {
         let mut needs = [0; 2];
         for (need, attribute) in needs.iter_mut().zip([4, 3]) {
@@ -273,7 +274,8 @@ impl Device {
         call!(self.driver, cuMemcpyDtoD_v2(to.0 => u64, from.0 => u64, bytes => usize))
     }
 
-    /// Starts a kernel `(x, y, n)` for n copies, in blocks of 128; at most `most` blocks, which take the copies in turn.
+    /// Launches a kernel `(x, y, n)` for n copies, in blocks of 128; at most `most` blocks, which process the copies in
+    /// turn.
     pub fn launch(
         &self,
         kernel: Kernel,
@@ -290,7 +292,7 @@ impl Device {
             arguments.as_mut_ptr() => *mut *mut c_void, std::ptr::null_mut() => *mut *mut c_void))
     }
 
-    /// Waits until all is done.
+    /// Waits until all work is done.
     pub fn wait(&self) -> Result<(), CudaError> {
         call!(self.driver, cuCtxSynchronize())
     }

@@ -1,4 +1,4 @@
-//! Derivatives of a graph, as more of the same graph.
+//! Derivatives of a graph, added to the same graph.
 
 use crate::graph::{Graph, NONE, Node, Op};
 
@@ -103,7 +103,7 @@ impl Graph {
         live
     }
 
-    /// Σ wᵢ ∂yᵢ/∂x for the outputs y and weights w, nodes both, by each of `by`: one sweep backwards.
+    /// Σ wᵢ ∂yᵢ/∂x for outputs y and weights w, both nodes, with respect to each node in `by`: one reverse sweep.
     pub fn reverse(&mut self, outputs: &[u32], weights: &[u32], by: &[u32]) -> Vec<u32> {
         let count = self.nodes.len();
         let live = self.live(outputs);
@@ -164,7 +164,7 @@ impl Graph {
             .collect()
     }
 
-    /// ∂y/∂x·d for each of the outputs y, where the nodes `by` change along the nodes `along`: one sweep forwards.
+    /// ∂y/∂x·d for each output y, where the nodes `by` change in the direction of the nodes `along`: one forward sweep.
     pub fn forward(&mut self, outputs: &[u32], by: &[u32], along: &[u32]) -> Vec<u32> {
         let count = self.nodes.len();
         let live = self.live(outputs);

@@ -1,22 +1,22 @@
-//! The graph: operations on numbers that are not known yet.
+//! Graph of operations on symbolic numbers.
 
 use std::collections::HashMap;
 
 /// No operand.
 pub const NONE: u32 = u32::MAX;
 
-/// What a node computes.
+/// Operation of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Op {
     /// The constant whose bits are `a` (low) and `b` (high).
     Const,
-    /// The input number `a`.
+    /// Input `a`.
     Input,
     Add,
     Sub,
     Mul,
-    /// a·b, and 0 where a is 0 whatever b is: derivatives of the way that was not taken.
+    /// a·b, but 0 if a is 0, for any b: for derivatives of a branch that was not taken.
     Mask,
     Div,
     Neg,
@@ -38,22 +38,22 @@ pub enum Op {
     Abs,
     Min,
     Max,
-    /// 1 where a < b, else 0.
+    /// 1 if a < b, otherwise 0.
     Less,
-    /// 1 where a ≤ b, else 0.
+    /// 1 if a ≤ b, otherwise 0.
     LessEqual,
-    /// b where a is not 0, else c.
+    /// b if a is not 0, otherwise c.
     Select,
-    /// How many numbers of table `b` are below a.
+    /// Number of values in table `b` below a.
     Rank,
-    /// Entry `c` of the row a of table `b`.
+    /// Entry `c` of row a of table `b`.
     Cell,
-    /// The same number, constant for derivatives.
+    /// The same number, treated as constant in derivatives.
     Held,
 }
 
 impl Op {
-    /// All of them, in order.
+    /// All operations, in order.
     pub const ALL: [Op; 31] = {
         use Op::*;
         [
@@ -62,7 +62,7 @@ impl Op {
         ]
     };
 
-    /// How many of `a`, `b`, `c` are nodes.
+    /// Number of operands among `a`, `b`, `c`.
     pub fn arity(self) -> usize {
         match self {
             Op::Const | Op::Input => 0,
@@ -73,7 +73,7 @@ impl Op {
         }
     }
 
-    /// Whether it is more than a few instructions.
+    /// Whether it takes more than a few instructions.
     pub fn is_function(self) -> bool {
         use Op::*;
         matches!(
@@ -82,7 +82,7 @@ impl Op {
         )
     }
 
-    /// The value at numbers, in f64. Not for inputs, constants, tables.
+    /// Value for given operands, in f64. Not for inputs, constants, tables.
     pub fn compute(self, a: f64, b: f64, c: f64) -> f64 {
         let flag = |x: bool| f64::from(u8::from(x));
         match self {
@@ -145,7 +145,7 @@ impl Op {
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// What is computed.
+    /// Operation.
     pub op: Op,
     /// First operand.
     pub a: u32,
@@ -167,44 +167,44 @@ impl Node {
     }
 }
 
-/// Numbers that nodes look up: rising breaks, or rows of the same length one after the other.
+/// A lookup table: increasing breakpoints, or rows of equal length in sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The numbers.
     pub values: Vec<f64>,
-    /// How many numbers a row has; 1 for breaks.
+    /// Number of values per row; 1 for breakpoints.
     pub width: usize,
 }
 
 impl Table {
-    /// How many of the numbers are below x.
+    /// Number of values below x.
     pub fn rank(&self, x: f64) -> f64 {
         self.values.partition_point(|b| x > *b) as f64
     }
 
-    /// An entry of the row nearest to a number.
+    /// Entry of the row nearest to a number.
     pub fn cell(&self, row: f64, column: usize) -> f64 {
         let last = self.values.len() / self.width - 1;
         self.values[(row as usize).min(last) * self.width + column]
     }
 }
 
-/// A graph that grows. Operands of a node come before it.
+/// A growing graph. Operands of a node precede it.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// All nodes.
     pub nodes: Vec<Node>,
-    /// The part of the model that each node was first recorded for.
+    /// Part of the model for which each node was first recorded.
     pub parts: Vec<u32>,
-    /// What nodes look up.
+    /// Lookup tables of the nodes.
     pub tables: Vec<Table>,
-    /// How many inputs there are.
+    /// Number of inputs.
     pub inputs: u32,
-    /// The number of the part that is recorded now.
+    /// Number of the part that is currently recorded.
     pub part: u32,
-    /// Parts of reverse sweeps: the part that each is the sweep of, by its number; [`NONE`] for others.
+    /// Parts of reverse sweeps: for each part, the part whose sweep it is; [`NONE`] for others.
     pub sweeps: Vec<u32>,
-    /// How many operations were asked for.
+    /// Number of requested operations.
     pub asked: usize,
     seen: HashMap<Node, u32>,
     known_tables: HashMap<(usize, Vec<u64>), u32>,
@@ -222,20 +222,20 @@ impl Graph {
         i
     }
 
-    /// A new input.
+    /// Adds an input.
     pub fn input(&mut self) -> u32 {
         self.inputs += 1;
         self.intern(Node { op: Op::Input, a: self.inputs - 1, b: NONE, c: NONE })
     }
 
-    /// A constant.
+    /// Adds a constant.
     pub fn constant(&mut self, x: f64) -> u32 {
         // A zero has no sign here.
         let bits = if x == 0.0 { 0 } else { x.to_bits() };
         self.intern(Node { op: Op::Const, a: bits as u32, b: (bits >> 32) as u32, c: NONE })
     }
 
-    /// A table, the same one if it is there.
+    /// Adds a table, or returns an equal one.
     pub fn table(&mut self, values: Vec<f64>, width: usize) -> u32 {
         let key = (width, values.iter().map(|v| v.to_bits()).collect());
         let next = self.tables.len() as u32;
@@ -246,7 +246,7 @@ impl Graph {
         })
     }
 
-    /// Values of all nodes at these inputs.
+    /// Values of all nodes for given inputs.
     pub fn values(&self, x: &[f64]) -> Vec<f64> {
         let mut v = vec![0.0; self.nodes.len()];
         for (i, n) in self.nodes.iter().enumerate() {
@@ -262,12 +262,12 @@ impl Graph {
         v
     }
 
-    /// The value of a node that is constant.
+    /// Value of a node, if it is constant.
     pub fn value_of(&self, i: u32) -> Option<f64> {
         self.nodes[i as usize].constant()
     }
 
-    /// An operation of one operand.
+    /// Adds an operation with one operand.
     pub fn one(&mut self, op: Op, a: u32) -> u32 {
         self.asked += 1;
         if let Some(x) = self.value_of(a) {
@@ -283,7 +283,7 @@ impl Graph {
         self.intern(Node { op, a, b: NONE, c: NONE })
     }
 
-    /// An operation of two operands.
+    /// Adds an operation with two operands.
     pub fn two(&mut self, op: Op, mut a: u32, mut b: u32) -> u32 {
         self.asked += 1;
         let (x, y) = (self.value_of(a), self.value_of(b));
@@ -385,7 +385,7 @@ impl Graph {
         self.intern(Node { op, a, b, c: NONE })
     }
 
-    /// b where a is not 0, else c.
+    /// b if a is not 0, otherwise c.
     pub fn select(&mut self, a: u32, b: u32, c: u32) -> u32 {
         self.asked += 1;
         match self.value_of(a) {
@@ -396,7 +396,7 @@ impl Graph {
         }
     }
 
-    /// How many breaks of a table are below a.
+    /// Number of breakpoints of a table below a.
     pub fn rank(&mut self, a: u32, table: u32) -> u32 {
         if let Some(x) = self.value_of(a) {
             return self.constant(self.tables[table as usize].rank(x));
@@ -404,7 +404,7 @@ impl Graph {
         self.intern(Node { op: Op::Rank, a, b: table, c: NONE })
     }
 
-    /// An entry of the row a of a table.
+    /// Entry of row a of a table.
     pub fn cell(&mut self, a: u32, table: u32, column: u32) -> u32 {
         let t = &self.tables[table as usize];
         if let Some(x) = self.value_of(a) {

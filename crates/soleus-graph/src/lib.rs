@@ -1,13 +1,13 @@
-//! Evaluations recorded as a graph of operations, and computed for many states at once.
+//! Records evaluations as a graph of operations and computes them for many states at once.
 //!
-//! [`Recorded`] is a scalar for kernels that are generic over [`Real`](soleus_math::Real): it computes nothing, and writes down each
-//! operation. Constants fold, equal operations are one node, what no result needs is dropped ([`Program`]). The graph has exact
-//! derivatives ([`Graph::reverse`], [`Graph::forward`]), which are graphs too, and is evaluated by an interpreter, over lanes
-//! ([`lanes`]), or written out as C or CUDA ([`source`]).
+//! [`Recorded`] is a scalar for kernels that are generic over [`Real`](soleus_math::Real): it records each operation.
+//! Constants are folded, equal operations share a node, and unused nodes are dropped ([`Program`]). The graph has exact
+//! derivatives ([`Graph::reverse`], [`Graph::forward`]), which are also graphs, and is evaluated by an interpreter, by
+//! SIMD code ([`lanes`]), or written as C or CUDA ([`source`]).
 //!
-//! Where a kernel decides by values it says so ([`Real::where_below`](soleus_math::Real::where_below)), and both ways are recorded
-//! with a selection. Any other look at a recorded number would fix a decision that belongs to the state: it makes
-//! [`record`] fail, with file and line of each look.
+//! Kernels that branch on values use [`Real::where_below`](soleus_math::Real::where_below), so that both branches are
+//! recorded with a selection. Any other access to the value of a recorded number would fix a branch that depends on the
+//! state: [`record`] then fails, with file and line of each access.
 
 #[cfg(unix)]
 pub mod cuda;

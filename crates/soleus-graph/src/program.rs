@@ -1,4 +1,4 @@
-//! What some outputs need of a graph, in order.
+//! The part of a graph that some outputs need, in order.
 
 use crate::graph::{Graph, NONE, Node, Op, Table};
 
@@ -10,20 +10,20 @@ const HEAD: &[u8] = b"soleus program 1";
 pub struct Program {
     /// The nodes.
     pub nodes: Vec<Node>,
-    /// The part of the model that each belongs to.
+    /// Part of the model that each node belongs to.
     pub parts: Vec<u32>,
     /// Parts of reverse sweeps: see [`Graph::sweeps`].
     pub sweeps: Vec<u32>,
-    /// What nodes look up.
+    /// Lookup tables of the nodes.
     pub tables: Vec<Table>,
-    /// Nodes that are outputs.
+    /// Nodes of the outputs.
     pub outputs: Vec<u32>,
-    /// How many inputs there are.
+    /// Number of inputs.
     pub inputs: usize,
 }
 
 impl Program {
-    /// What `outputs` need of a graph.
+    /// The part of a graph that `outputs` need.
     pub fn new(graph: &Graph, outputs: &[u32]) -> Program {
         let live = graph.live(outputs);
         let mut to = vec![NONE; graph.nodes.len()];
@@ -46,8 +46,8 @@ impl Program {
         Program { nodes, parts, sweeps, tables, outputs, inputs: graph.inputs as usize }
     }
 
-    /// The same program, in which reverse sweeps of short parts compute the values of these parts again instead of keeping them: a device has more
-    /// operations to spare than memory.
+    /// The same program, in which reverse sweeps of short parts recompute the values of these parts instead of storing
+    /// them: on a device, operations are cheaper than memory.
     pub fn recomputed(&self, longest: usize) -> Program {
         let mut length: std::collections::HashMap<u32, usize> = std::collections::HashMap::new();
         for (n, part) in self.nodes.iter().zip(&self.parts).filter(|(n, _)| n.op.arity() > 0) {
@@ -133,17 +133,17 @@ impl Program {
         made
     }
 
-    /// How many nodes compute something.
+    /// Number of nodes that compute something.
     pub fn operations(&self) -> usize {
         self.nodes.iter().filter(|n| n.op.arity() > 0).count()
     }
 
-    /// How many nodes are functions or divisions, which cost more than the rest.
+    /// Number of functions and divisions, which are more expensive than other nodes.
     pub fn costly(&self) -> usize {
         self.nodes.iter().filter(|n| n.op.is_function() || matches!(n.op, Op::Div | Op::Sqrt)).count()
     }
 
-    /// The outputs at an input, node by node in `f64`: the reference of all other ways.
+    /// Outputs for given inputs, node by node in `f64`: the reference for all other evaluations.
     pub fn evaluate(&self, x: &[f64]) -> Vec<f64> {
         self.interpret(x, |v| v)
     }
@@ -153,7 +153,7 @@ impl Program {
         self.interpret(x, |v| f64::from(v as f32))
     }
 
-    /// The program as bytes, for another machine or a later time.
+    /// Serializes the program.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = HEAD.to_vec();
         let mut put = |x: u32| bytes.extend(x.to_le_bytes());
@@ -178,7 +178,7 @@ impl Program {
         bytes
     }
 
-    /// A program of bytes that [`to_bytes`](Self::to_bytes) wrote; none for others.
+    /// Reads a program written by [`to_bytes`](Self::to_bytes); `None` if invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Program> {
         let mut words =
             bytes.strip_prefix(HEAD)?.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));

@@ -1,4 +1,4 @@
-//! The scalar that records.
+//! The recording scalar.
 
 use crate::graph::{Graph, NONE, Op};
 use soleus_math::{Part, Real};
@@ -9,24 +9,24 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 use std::panic::Location;
 
-/// A number that is a node of the graph which this thread records, or a constant.
+/// A number that is a node of the graph recorded by this thread, or a constant.
 ///
-/// Beside its node it carries the value at the state that recording started from, for choices that rounding alone depends on. Kernels
-/// ask for scalars that are plain values, so the graph itself is found by the thread: see [`record`].
+/// It also contains the value at the initial state of the recording, for choices that only affect rounding. Kernels
+/// require plain copyable scalars, so the graph itself is stored per thread: see [`record`].
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded {
     id: u32,
     v: f64,
 }
 
-/// A look at a recorded number that would have fixed a decision.
+/// An access to the value of a recorded number that would have fixed a branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Look {
-    /// The part of the model that was computed.
+    /// Part of the model that was being computed.
     pub part: Option<(Part, usize)>,
-    /// Where in the program.
+    /// Source file.
     pub file: &'static str,
-    /// Line there.
+    /// Line in the source file.
     pub line: u32,
 }
 
@@ -37,18 +37,19 @@ impl fmt::Display for Look {
     }
 }
 
-/// What was recorded.
+/// A recording.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// The graph.
     pub graph: Graph,
-    /// Nodes that are 1 where a decision that was made once would have been made otherwise.
+    /// Nodes that are 1 if a recorded branch would have been taken differently.
     pub doubts: Vec<u32>,
-    /// Looks at recorded numbers, each place once. With one of them the graph is not what the kernel computes.
+    /// Accesses to values of recorded numbers, each location once. If there are any, the graph does not represent the
+    /// kernel.
     pub looks: Vec<Look>,
-    /// The parts that nodes belong to, by [`Graph::parts`]; number 0 is none.
+    /// Parts that nodes belong to, by [`Graph::parts`]; number 0 is none.
     pub parts: Vec<(Part, usize)>,
-    /// Values of the inputs at the start.
+    /// Initial values of the inputs.
     pub start: Vec<f64>,
 }
 
@@ -67,11 +68,12 @@ fn with<R>(work: impl FnOnce(&mut Session) -> R) -> R {
     SESSION.with(|s| work(s.borrow_mut().as_mut().expect("numbers are recorded within `record`")))
 }
 
-/// Records what `work` does with inputs that have these values at the start. Its results are outputs; constants among them become nodes.
+/// Records the operations of `work` on inputs with these initial values. Its results are outputs; constants among them
+/// become nodes.
 ///
 /// # Panics
 ///
-/// If this thread records already.
+/// If this thread is already recording.
 pub fn record(start: &[f64], work: impl FnOnce(&[Recorded]) -> Vec<Recorded>) -> (Recording, Vec<u32>) {
     let mut recording = Recording { start: start.to_vec(), ..Recording::default() };
     recording.parts.push((Part::Motion, usize::MAX));
@@ -79,11 +81,11 @@ pub fn record(start: &[f64], work: impl FnOnce(&[Recorded]) -> Vec<Recorded>) ->
     go_on(recording, || work(&inputs))
 }
 
-/// Goes on with a recording to which nodes may have been added since: `work` is given what turns nodes into numbers.
+/// Continues a recording to which nodes may have been added: `work` gets a function that converts nodes to numbers.
 ///
 /// # Panics
 ///
-/// If this thread records already, or the start has fewer values than the graph has inputs.
+/// If this thread is already recording, or there are fewer initial values than inputs of the graph.
 pub fn resume(
     mut recording: Recording,
     work: impl FnOnce(&dyn Fn(u32) -> Recorded) -> Vec<Recorded>,

@@ -1,14 +1,14 @@
 //! Source code of a program: C, or CUDA C, without dependencies.
 //!
-//! What is the same for many muscles, paths or bodies is one function over tables of numbers and slots ([`Structured`]): the code is short, compiles
-//! in seconds, and stays in the instruction cache.
+//! Operations that are the same for many muscles, paths or bodies become one function over tables of numbers and slots
+//! ([`Structured`]), so the code is short, compiles in seconds, and fits in the instruction cache.
 
 use crate::graph::{NONE, Op};
 use crate::program::Program;
 use crate::structure::{Found, Operand, Structured, Template, TemplateNode};
 use std::fmt::Write;
 
-/// A language to write.
+/// Programming language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// C99.

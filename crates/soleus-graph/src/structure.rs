@@ -1,8 +1,9 @@
-//! A program as templates over tables: what is the same for many muscles, paths or bodies is there once.
+//! A program as templates over tables: operations that are the same for many muscles, paths or bodies are stored once.
 //!
-//! A program is cut where its parts change (and where pieces grow long). Pieces with the same operations, which differ only in their constants
-//! and in where their operands come from, are instances of one [`Template`]; an instance is a row of numbers and a row of slots. Values are
-//! those of the program, bit by bit: the operations and their operands are the same, only their order among independent ones changes.
+//! A program is divided where its parts change (and where pieces become long). Pieces with the same operations, which
+//! differ only in their constants and in the sources of their operands, are instances of one [`Template`]; an instance
+//! is a row of numbers and a row of slots. Values are bitwise identical to those of the program: only the order of
+//! independent operations changes.
 
 use crate::graph::{NONE, Op, Table};
 use crate::program::Program;
@@ -18,27 +19,27 @@ const OPERATIONS_OF_A_LONG_PIECE: usize = 1600;
 /// A template with fewer operations than this is not worth its tables.
 const OPERATIONS_OF_A_TEMPLATE: usize = 6;
 
-/// Where an operand of a template comes from.
+/// Source of an operand of a template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operand {
     /// None.
     No,
     /// An earlier node of the template.
     Local(u32),
-    /// A number that is the same in all instances.
+    /// A number that is equal in all instances.
     Number(f64),
     /// A column of the instance's numbers.
     Column(u32),
-    /// A column of the instance's slots, which says the input.
+    /// A column of the instance's slots that contains an input index.
     Input(u32),
-    /// A column of the instance's slots, which says the place in the scratch.
+    /// A column of the instance's slots that contains a scratch index.
     Place(u32),
 }
 
 /// An operation of a template.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TemplateNode {
-    /// What is computed.
+    /// Operation.
     pub op: Op,
     /// The operands.
     pub operands: [Operand; 3],
@@ -46,28 +47,28 @@ pub struct TemplateNode {
     pub table: u32,
     /// The column of `Cell`.
     pub column: u32,
-    /// The column of the instance's slots that says where in the scratch the value is kept for other pieces; or [`NONE`].
+    /// Column of the instance's slots with the scratch index of the value, if other pieces need it; otherwise [`NONE`].
     pub kept: u32,
 }
 
-/// Operations that one or more instances share.
+/// Operations shared by one or more instances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     /// The operations, operands first.
     pub nodes: Vec<TemplateNode>,
-    /// How many instances there are.
+    /// Number of instances.
     pub instances: usize,
     /// Numbers, instance by instance.
     pub numbers: Vec<f64>,
-    /// How many numbers an instance has.
+    /// Number of values per instance.
     pub columns: usize,
-    /// Inputs and places in the scratch, instance by instance.
+    /// Inputs and scratch indices, instance by instance.
     pub slots: Vec<u32>,
-    /// How many of them an instance has.
+    /// Number of slots per instance.
     pub width: usize,
 }
 
-/// Where an output is found at the end.
+/// Location of an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     /// In the scratch.
@@ -83,15 +84,15 @@ pub enum Found {
 pub struct Structured {
     /// The templates.
     pub templates: Vec<Template>,
-    /// What is computed one after the other: a template for a range of its instances.
+    /// Sequence of computations: a template for a range of its instances.
     pub schedule: Vec<(usize, Range<usize>)>,
-    /// How many numbers the scratch has.
+    /// Size of the scratch memory.
     pub room: usize,
-    /// Where outputs are.
+    /// Locations of the outputs.
     pub outputs: Vec<Found>,
-    /// What nodes look up.
+    /// Lookup tables of the nodes.
     pub tables: Vec<Table>,
-    /// How many inputs there are.
+    /// Number of inputs.
     pub inputs: usize,
 }
 
@@ -164,12 +165,12 @@ impl Structured {
         assemble(p, &pieces, &shapes.keys, &place, &kept, room)
     }
 
-    /// How many operations are written down.
+    /// Number of stored operations.
     pub fn operations(&self) -> usize {
         self.templates.iter().map(|t| t.nodes.len()).sum()
     }
 
-    /// How many operations are computed.
+    /// Number of computed operations.
     pub fn computed(&self) -> usize {
         self.templates.iter().map(|t| t.nodes.len() * t.instances).sum()
     }

@@ -1,4 +1,4 @@
-//! The few instructions of AVX-512 and of AVX2 that a program needs.
+//! The instructions of AVX-512 and AVX2 that programs need.
 
 /// A register: 0 to 31 of 64 bytes, or 0 to 15 of 32.
 pub(super) type Register = u8;

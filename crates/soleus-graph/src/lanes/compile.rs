@@ -1,7 +1,8 @@
-//! From a program to machine code: arithmetic in straight lines, functions in lists between them.
+//! Compiles a program to machine code: straight-line arithmetic, with function calls in between.
 //!
-//! Arithmetic that needs no function comes first, then all functions that need only that, then the arithmetic that needs these, and so on:
-//! some ten stages. Within a stage values are kept in registers, and the one that is needed last gives way.
+//! Arithmetic without functions comes first, then all functions that depend only on it, then the arithmetic that
+//! depends on these, and so on, in about ten stages. Within a stage values are kept in registers, and the value needed
+//! last is evicted first.
 
 use super::assembler::{self as asm, Assembler, Kind, Mask, Register, Source};
 use crate::graph::{NONE, Op};

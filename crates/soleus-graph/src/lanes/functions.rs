@@ -1,6 +1,7 @@
-//! Functions of several numbers at once, in arithmetic that compilers turn into vectors.
+//! Vectorized functions, in arithmetic that compilers vectorize.
 //!
-//! Each agrees with the standard library to a few units in the last place; lanes outside the range of the formulas are given to it.
+//! They agree with the standard library to a few units in the last place; lanes outside the range of the formulas are
+//! computed by the standard library.
 
 /// 1.5 · 2⁵²: added to a number below 2⁵¹, it leaves the nearest integer in the low bits.
 const TO_INTEGER: f64 = 6_755_399_441_055_744.0;

@@ -1,4 +1,4 @@
-//! Machine code and functions, stage by stage.
+//! Executes machine code and functions, stage by stage.
 
 use super::assembler::{Executable, Kind};
 use super::compile::{ALL_BUT_SIGN_F32, Call, Compiled, Output, compile};
@@ -49,8 +49,8 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Code for a program, for AVX-512 unless only AVX2 is there or `narrow`; none where this CPU has neither or the system lets no code be
-    /// written.
+    /// Code for a program, for AVX-512 unless only AVX2 is available or `narrow`; `None` if the CPU has neither or the
+    /// system does not allow generated code.
     pub fn new(program: &Program, single: bool, narrow: bool) -> Option<Machine> {
         let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
         let kind = if wide && !narrow {

@@ -1,5 +1,6 @@
-//! A program for many copies on this CPU: machine code for AVX-512 (eight `f64` or sixteen `f32` at once) or AVX2 (four or eight), written here,
-//! without a compiler on the user's machine. Elsewhere the reference interpreter computes copy by copy.
+//! Evaluates a program for many copies on this CPU: machine code for AVX-512 (eight `f64` or sixteen `f32` at once) or
+//! AVX2 (four or eight) is generated here, without a compiler on the user's machine. On other CPUs the reference
+//! interpreter computes copy by copy.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod assembler;
@@ -14,10 +15,10 @@ use crate::program::Program;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many copies are computed at once.
+/// Number of copies computed at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Width {
-    /// As many as this CPU can.
+    /// As many as this CPU supports.
     #[default]
     Widest,
     /// Four of `f64` or eight of `f32`, with AVX2.
@@ -26,7 +27,7 @@ pub enum Width {
     One,
 }
 
-/// A program ready for many copies. Shared by all threads.
+/// A compiled program for many copies. Shared by all threads.
 pub struct Lanes {
     program: Program,
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -35,12 +36,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Prepares a program, in `f32` if `single`.
+    /// Compiles a program, in `f32` if `single`.
     pub fn new(program: Program, single: bool) -> Lanes {
         Lanes::of_width(program, single, Width::Widest)
     }
 
-    /// The same for lanes of a width: what a machine with less would compute.
+    /// The same with a given width, to reproduce the results of machines with fewer instructions.
     pub fn of_width(program: Program, single: bool, width: Width) -> Lanes {
         Lanes {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -53,7 +54,7 @@ impl Lanes {
         }
     }
 
-    /// How copies are computed, in words.
+    /// Description of the backend.
     pub fn backend(&self) -> &'static str {
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if let Some(machine) = &self.machine {
@@ -67,34 +68,35 @@ impl Lanes {
         if self.single { "interpreter, f32" } else { "interpreter, f64" }
     }
 
-    /// How many inputs a copy has.
+    /// Number of inputs per copy.
     pub fn inputs(&self) -> usize {
         self.program.inputs
     }
 
-    /// How many outputs a copy has.
+    /// Number of outputs per copy.
     pub fn outputs(&self) -> usize {
         self.program.outputs.len()
     }
 
-    /// Computes `n` copies on several threads: input i of copy k is `x[i * n + k]`, output i `y[i * n + k]`. The bits are the same on any
-    /// number of threads.
+    /// Computes `n` copies on several threads: input i of copy k is `x[i * n + k]`, output i `y[i * n + k]`. Results
+    /// are bitwise independent of the number of threads.
     ///
     /// # Panics
     ///
-    /// If `x` or `y` has another length.
+    /// If `x` or `y` has a wrong length.
     pub fn run(&self, x: &[f64], y: &mut [f64], n: usize, threads: usize) {
         assert_eq!(x.len(), self.inputs() * n, "inputs of all copies");
         assert_eq!(y.len(), self.outputs() * n, "outputs of all copies");
         self.share(n, threads, Job { x: x.as_ptr(), y: y.as_mut_ptr(), n, advance: None });
     }
 
-    /// Replaces the first inputs of each copy by the outputs, some times over, where it is: a program whose outputs are the next values of its first
-    /// inputs, and then a doubt. A copy with an output that is not a number, or in doubt, keeps the inputs that it had, and is marked in `failed`.
+    /// Replaces the first inputs of each copy by the outputs, repeatedly and in place, for a program whose outputs are
+    /// the next values of its first inputs, followed by an indicator. A copy with an output that is not finite, or with
+    /// a nonzero indicator, keeps its inputs and is marked in `failed`.
     ///
     /// # Panics
     ///
-    /// If `x` or `failed` has another length, or there are more outputs than inputs.
+    /// If `x` or `failed` has a wrong length, or there are more outputs than inputs.
     pub fn advance(&self, x: &mut [f64], n: usize, threads: usize, steps: Steps, failed: &mut [bool]) {
         assert_eq!(x.len(), self.inputs() * n, "inputs of all copies");
         assert_eq!(failed.len(), n, "a mark for each copy");
@@ -170,12 +172,12 @@ impl Lanes {
 /// Copies that a thread takes at once: enough that taking them costs nothing, few enough that all threads end at nearly the same time.
 const COPIES_AT_A_TIME: usize = 64;
 
-/// How copies advance.
+/// Time steps of the copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
-    /// How many times.
+    /// Number of steps.
     pub count: usize,
-    /// The input that is time, which grows by `length` each time.
+    /// Index of the time input, which increases by `length` in each step.
     pub time: usize,
     /// Length of a step.
     pub length: f64,
