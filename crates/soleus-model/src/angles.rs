@@ -1,4 +1,4 @@
-//! Degrees and radians of tables, coordinate by coordinate: translations have neither.
+//! Conversion of degrees and radians in tables, by coordinate: translations are not converted.
 
 use crate::joint::{Coordinate, MotionType};
 use crate::model::Model;
@@ -7,14 +7,14 @@ use soleus_math::Table;
 /// What the last part of a label says about a coordinate.
 const VARIABLES: [&str; 4] = ["value", "speed", "accel", "acceleration"];
 
-/// How much one unit of a coordinate's column in a table is, rad or m: π/180 for an angle in degrees, 1 otherwise. A table that does
-/// not say its unit is in radians.
+/// Size of one unit of a coordinate's column in a table, rad or m: π/180 for an angle in degrees, 1 otherwise. A table
+/// without a unit is in radians.
 pub fn unit_of(table: &Table, coordinate: &Coordinate) -> f64 {
     let turns = coordinate.motion_type == MotionType::Rotational;
     if turns && table.in_degrees == Some(true) { 1f64.to_radians() } else { 1.0 }
 }
 
-/// How many units of a table in degrees one rad or m of a coordinate is: 180/π for an angle, 1 otherwise.
+/// Factor from rad or m to the units of a table in degrees: 180/π for an angle, 1 otherwise.
 pub fn degrees_of(coordinate: &Coordinate) -> f64 {
     if coordinate.motion_type == MotionType::Rotational { 1f64.to_degrees() } else { 1.0 }
 }
@@ -37,8 +37,8 @@ pub fn in_degrees(model: &Model, mut table: Table) -> Table {
     table
 }
 
-/// The coordinate of a column, by its label in any version of OpenSim: path or name, with `/value`, `/speed` or `/accel` behind, or
-/// the end of such a path from any `/` on, or `knee_angle_u`.
+/// The coordinate of a column, by its label in any version of OpenSim: path or name, with suffix `/value`, `/speed` or
+/// `/accel`, or the end of such a path after any `/`, or `knee_angle_u`.
 pub fn coordinate_of_label<'m>(model: &'m Model, label: &str) -> Option<&'m Coordinate> {
     let owner = match label.rsplit_once('/') {
         Some((owner, variable)) if VARIABLES.contains(&variable) => owner,

@@ -6,7 +6,7 @@ use soleus_math::{SymMat33, Transform, Vec3};
 /// A rigid body. Index 0 of the model's list is ground, which has no mass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path, `/bodyset/tibia_r`.
     pub path: String,
@@ -23,7 +23,7 @@ pub struct Body {
 /// A frame fixed to a body: the body itself, a `PhysicalOffsetFrame`, a `StationDefinedFrame`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path.
     pub path: String,
@@ -31,22 +31,22 @@ pub struct Frame {
     pub body: BodyId,
     /// Pose in that body.
     pub X_BF: Transform<f64>,
-    /// The frame that an offset frame's `translation` and `orientation` are given in; nothing for bodies and frames
-    /// without these two.
+    /// The frame in which the `translation` and `orientation` of an offset frame are given; `None` for bodies and other
+    /// frames.
     pub offset_from: Option<FrameId>,
 }
 
 /// A point of interest: a `Marker` or a `Station`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path.
     pub path: String,
-    /// The frame it is given in.
+    /// The frame in which it is given.
     pub frame: FrameId,
-    /// Place in that frame, m.
+    /// Location in that frame, m.
     pub location: Vec3<f64>,
-    /// `fixed`: whether the scale tool's marker placer may not move it.
+    /// `fixed`: whether the scale tool's marker placer must not move it.
     pub fixed: bool,
 }

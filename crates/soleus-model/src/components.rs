@@ -1,4 +1,5 @@
-//! The components of a document by path, and their properties by name: to look at a model and to change it as OpenSim names things.
+//! Components of a document by path, and their properties by name: for inspecting and changing a model with OpenSim's
+//! names.
 //!
 //! ```
 //! use soleus_model::components::{Components, PropertyValue, set_property};
@@ -26,7 +27,7 @@ use crate::document::{Document, Element};
 use crate::model::Model;
 use std::collections::HashMap;
 
-/// What a property holds.
+/// Value of a property.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PropertyValue {
     /// A number; an optional one may be absent.
@@ -39,7 +40,7 @@ pub enum PropertyValue {
     Text(String),
     /// Words.
     Words(Vec<String>),
-    /// Anything else: an object, a list of objects, what is only drawn.
+    /// Anything else: an object, a list of objects, display properties.
     Other,
 }
 
@@ -75,12 +76,12 @@ pub struct ComponentInfo {
     pub path: String,
     /// Class, `Millard2012EquilibriumMuscle`.
     pub class: String,
-    /// Where its element is; see [`element`].
+    /// Position of its element; see [`element`].
     pub place: Vec<usize>,
 }
 
-/// The components of a document, and what kinds their properties are of. Values are read from the document, which may change in the
-/// meantime, as long as no element is taken out of it or put between others.
+/// The components of a document, and the types of their properties. Values are read from the document, which may change
+/// in the meantime as long as no element is removed or inserted between others.
 #[derive(Clone, Debug, Default)]
 pub struct Components {
     /// In OpenSim's order.
@@ -96,7 +97,7 @@ impl Components {
         Components::build(document, &mut Diagnostics::default()).1
     }
 
-    /// Builds the model too, as [`build`](crate::build()) does.
+    /// Also builds the model, as [`build`](crate::build()) does.
     pub fn build(document: &Document, log: &mut Diagnostics) -> (Option<Model>, Components) {
         let (model, recorded) = build_recorded(document, log, Some(HashMap::new()));
         let mut places = HashMap::new();
@@ -119,12 +120,12 @@ impl Components {
         self.by_path.get(path).map(|&i| &self.list[i])
     }
 
-    /// The place of the component at a path.
+    /// The position of the component at a path.
     pub fn find(&self, path: &str) -> Option<Vec<usize>> {
         self.component(path).map(|c| c.place.clone())
     }
 
-    /// The place of what a path names: a component, or an object inside one, by its name or its class
+    /// The position of the component at a path, or of an object inside a component, by its name or its class
     /// (`/forceset/soleus_r/GeometryPath/PathPointSet/soleus_r-P1`). The path `/` is the model.
     pub fn find_part(&self, document: &Document, path: &str) -> Option<Vec<usize>> {
         let mut parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty()).collect();
@@ -144,8 +145,8 @@ impl Components {
         Some(place)
     }
 
-    /// Names of the properties of the element at a place, in the order in which the class asks for them; after them those that only the
-    /// file has.
+    /// Names of the properties of the element at a position, in the order of the class, followed by properties that are
+    /// only in the file.
     pub fn property_names(&self, document: &Document, place: &[usize]) -> Vec<String> {
         let asked = self.asked.get(place).into_iter().flatten();
         let mut names: Vec<String> = asked.map(|(name, _)| name.to_string()).collect();
@@ -157,7 +158,7 @@ impl Components {
         names
     }
 
-    /// The value of a property: what the document says, or what counts without it. `None` if there is no such property.
+    /// The value of a property: from the document, or its default. `None` if there is no such property.
     pub fn value(&self, document: &Document, place: &[usize], name: &str) -> Option<PropertyValue> {
         let asked = self.asked.get(place).into_iter().flatten();
         let known = asked.into_iter().find(|(n, _)| *n == name).map(|(_, value)| value);
@@ -181,17 +182,17 @@ fn guessed(e: &Element) -> PropertyValue {
     }
 }
 
-/// The element at a place: at each step the number of a child element.
+/// The element at a position: the index of a child element at each level.
 pub fn element<'d>(document: &'d Document, place: &[usize]) -> Option<&'d Element> {
     place.iter().try_fold(&document.root, |e, &i| e.children().nth(i))
 }
 
-/// The element at a place, to change it.
+/// The element at a position, mutable.
 pub fn element_mut<'d>(document: &'d mut Document, place: &[usize]) -> Option<&'d mut Element> {
     place.iter().try_fold(&mut document.root, |e, &i| e.children_mut().nth(i))
 }
 
-/// Writes the text of a property, which is made if the document does not have it. False if there is no such place.
+/// Sets the text of a property, which is created if it is missing. False if there is no such position.
 pub fn set_property(document: &mut Document, place: &[usize], name: &str, text: &str) -> bool {
     let Some(owner) = element_mut(document, place) else { return false };
     match owner.child_mut(name) {

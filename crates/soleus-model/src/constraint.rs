@@ -6,18 +6,17 @@ use soleus_math::{Function, Vec3};
 /// A kinematic constraint of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path.
     pub path: String,
-    /// `isEnforced`: disabled constraints are kept but do not act.
+    /// `isEnforced`: disabled constraints are kept but have no effect.
     pub enforced: bool,
-    /// What it asks for.
+    /// Kind of constraint.
     pub kind: ConstraintKind,
 }
 
-/// What a constraint asks for. Points are given in the frame's **body**, as OpenSim does,
-/// where the field says so.
+/// Kinds of constraints. Points are given in the frame's **body**, as in OpenSim, where the field says so.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConstraintKind {
     /// scale · f(independent…) − dependent = 0.
@@ -49,7 +48,7 @@ pub enum ConstraintKind {
         /// `socket_frame2`.
         frame_2: FrameId,
     },
-    /// Two points keep a distance (one equation).
+    /// Two points at a constant distance (one equation).
     ConstantDistance {
         /// `socket_body_1`.
         body_1: FrameId,

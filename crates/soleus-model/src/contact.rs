@@ -1,4 +1,4 @@
-//! Shapes that touch: contact geometry as plain data.
+//! Contact geometry as plain data.
 
 use crate::id::FrameId;
 use soleus_math::{Transform, Vec3};
@@ -16,7 +16,7 @@ pub struct ContactGeometry {
     pub location: Vec3<f64>,
     /// `orientation` of the shape in the frame, body-fixed X-Y-Z angles, rad. Default 0.
     pub orientation: Vec3<f64>,
-    /// What it looks like.
+    /// Shape.
     pub shape: ContactShape,
 }
 
@@ -80,7 +80,7 @@ impl ContactShape {
 /// A closed surface of triangles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TriangleMesh {
-    /// Places of the vertices, m.
+    /// Positions of the vertices, m.
     pub vertices: Vec<Vec3<f64>>,
     /// Three vertex numbers for each face, counter-clockwise seen from outside.
     pub faces: Vec<[u32; 3]>,

@@ -1,4 +1,4 @@
-//! Controllers as a modeller writes them: what sets the controls of actuators.
+//! Controllers as plain data.
 
 use crate::id::ForceId;
 use soleus_math::Function;
@@ -7,32 +7,31 @@ use soleus_math::formula::Expr;
 /// A controller of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Controller {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path.
     pub path: String,
     /// Class name in the file.
     pub class: String,
-    /// `enabled`: disabled controllers are kept but set nothing. Default true.
+    /// `enabled`: disabled controllers are kept but have no effect. Default true.
     pub enabled: bool,
-    /// The actuators it sets, in the order of the file.
+    /// The controlled actuators, in the order of the file.
     pub actuators: Vec<ForceId>,
-    /// How it sets them.
+    /// Kind of controller.
     pub kind: ControllerKind,
 }
 
-/// How a controller sets the controls of its actuators. Several controllers of one actuator add up.
+/// Kinds of controllers. Several controllers of one actuator are added.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerKind {
     /// `PrescribedController`: functions of time.
     Prescribed {
         /// `ControlFunctions`, one for each actuator.
         functions: Vec<Function>,
-        /// `controls_file`, a table whose columns are named after actuators; it gives functions to
-        /// actuators that have none.
+        /// `controls_file`, a table with columns named after actuators, for actuators without a function.
         controls_file: Option<String>,
-        /// `interpolation_method` for columns of the file: 0 for a piecewise constant, 1 for straight lines,
-        /// 3 or 5 for a spline of that degree.
+        /// `interpolation_method` for columns of the file: 0 piecewise constant, 1 linear, 3 or 5 splines of that
+        /// degree.
         interpolation_method: Option<i64>,
     },
     /// `ControlSetController`: a file of control nodes.
@@ -40,7 +39,7 @@ pub enum ControllerKind {
         /// `controls_file`.
         controls_file: Option<String>,
     },
-    /// `CorrectionController`: keeps coordinates near a recorded motion, with an actuator for each.
+    /// `CorrectionController`: keeps coordinates near a recorded motion, with one actuator for each.
     Correction {
         /// `kp`. Default 100.
         kp: f64,
@@ -59,6 +58,6 @@ pub enum ControllerKind {
         /// `constants`: numbers by name.
         constants: Vec<(String, f64)>,
     },
-    /// A class that is kept by its name only; the warning about it names what it would do.
+    /// An unsupported class; only its name is kept, and a warning describes its effect.
     Other,
 }

@@ -1,32 +1,32 @@
-//! What was wrong with an input, where, and what to do about it.
+//! Diagnostics of an input: problem, location and remedy.
 
 use std::fmt;
 
-/// How much a diagnostic matters.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Kept or ignored without effect on any number; said for completeness.
+    /// Kept or ignored without effect on results; for completeness.
     Note,
-    /// Ignored or guessed; the physics is not changed by it, or the change is named.
+    /// Ignored or guessed; the physics is not affected, or the effect is described.
     Warning,
-    /// The model cannot be used as the file means it.
+    /// The model cannot be used as intended in the file.
     Error,
 }
 
-/// One problem of an input file.
+/// A problem in an input file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
     /// The file as the user named it.
     pub file: String,
     /// Line, from 1; 0 when no line applies.
     pub line: u32,
-    /// Absolute path of the component it concerns, or empty.
+    /// Absolute path of the component, or empty.
     pub component: String,
-    /// What is wrong, in one sentence without a full stop.
+    /// Description of the problem, in one sentence without a full stop.
     pub message: String,
-    /// What the user can do, or empty.
+    /// Remedy, or empty.
     pub hint: String,
 }
 
@@ -52,8 +52,8 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Text of a file, shown on one line: control characters, which a terminal would obey, and marks that turn the direction of
-/// writing are written as `\n`, `\u{1b}`.
+/// Text from a file, displayed on one line: control characters, which a terminal would interpret, and marks that change
+/// the text direction are written as `\n`, `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(soleus_model::Printable("a\u{1b}[2Jb\n").to_string(), "a\\u{1b}[2Jb\\n");
@@ -78,17 +78,17 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// The problems found so far in one file.
+/// The problems found in one file.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     /// The file as the user named it.
     pub file: String,
-    /// In the order they were found.
+    /// In the order in which they were found.
     pub list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// No problems yet.
+    /// Without problems.
     pub fn new(file: impl Into<String>) -> Self {
         Diagnostics { file: file.into(), list: Vec::new() }
     }
@@ -115,7 +115,7 @@ impl Diagnostics {
     pub fn note(&mut self, line: u32, component: &str, message: impl Into<String>) {
         self.push(Severity::Note, line, component, message.into(), "");
     }
-    /// Whether any of them is an error.
+    /// Whether there are errors.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|d| d.severity == Severity::Error)
     }

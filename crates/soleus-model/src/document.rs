@@ -1,13 +1,13 @@
-//! What a file says, with line numbers and nothing interpreted.
+//! Content of a file with line numbers, without interpretation.
 
 use std::borrow::Cow;
 
-/// A whole file: the root element and what surrounds it.
+/// A whole file: the root element and surrounding comments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The file as the user named it, for messages.
     pub file: String,
-    /// `Version` of the `OpenSimDocument`; 0 when the file has no such root.
+    /// `Version` of the `OpenSimDocument`; 0 if the file has no such root.
     pub version: u32,
     /// Comments before the root element.
     pub preamble: Vec<String>,
@@ -17,22 +17,21 @@ pub struct Document {
     pub epilogue: Vec<String>,
 }
 
-/// One element: a tag, its attributes, and what it holds.
+/// One element: a tag, its attributes and its content.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Element {
     /// The tag: a class name or a property name.
     pub tag: String,
     /// Attributes in file order.
     pub attributes: Vec<(String, String)>,
-    /// Children, text and comments in file order. Text that is only white space between
-    /// elements is not kept.
+    /// Children, text and comments in file order. White space between elements is not kept.
     pub content: Vec<Content>,
-    /// Line of the opening tag, from 1. An element that an upgrade made has the line of what it
-    /// replaces; 0 when there is none.
+    /// Line of the opening tag, from 1. An element created by an upgrade has the line of the element it replaces; 0 if
+    /// there is none.
     pub line: u32,
 }
 
-/// What an element may hold.
+/// Content of an element.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A child element.
@@ -54,7 +53,7 @@ impl Element {
         e.content.push(Content::Text(text.into()));
         e
     }
-    /// The attribute of that name.
+    /// The attribute with that name.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
@@ -76,7 +75,7 @@ impl Element {
             _ => None,
         })
     }
-    /// Child elements in order, to change them.
+    /// Child elements in order, mutable.
     pub fn children_mut(&mut self) -> impl Iterator<Item = &mut Element> {
         self.content.iter_mut().filter_map(|c| match c {
             Content::Element(e) => Some(e),
@@ -87,7 +86,7 @@ impl Element {
     pub fn child(&self, tag: &str) -> Option<&Element> {
         self.children().find(|e| e.tag == tag)
     }
-    /// The first child with that tag, to change it.
+    /// The first child with that tag, mutable.
     pub fn child_mut(&mut self, tag: &str) -> Option<&mut Element> {
         self.children_mut().find(|e| e.tag == tag)
     }
@@ -95,7 +94,7 @@ impl Element {
     pub fn push(&mut self, child: Element) {
         self.content.push(Content::Element(child));
     }
-    /// Takes the first child with that tag out.
+    /// Removes the first child with that tag.
     pub fn take_child(&mut self, tag: &str) -> Option<Element> {
         let i = self.content.iter().position(|c| matches!(c, Content::Element(e) if e.tag == tag))?;
         match self.content.remove(i) {
@@ -107,7 +106,7 @@ impl Element {
     pub fn text(&self) -> String {
         self.text_cow().into_owned()
     }
-    /// As [`text`](Self::text), without a copy where the text is in one piece, as it nearly always is.
+    /// As [`text`](Self::text), without a copy if the text is in one piece, as it nearly always is.
     pub fn text_cow(&self) -> Cow<'_, str> {
         let mut pieces = self.content.iter().filter_map(|c| match c {
             Content::Text(t) => Some(t.as_str()),
@@ -122,16 +121,16 @@ impl Element {
             }
         }
     }
-    /// The trimmed text of the first child with that tag; `None` when there is no such child.
+    /// The trimmed text of the first child with that tag; `None` if there is no such child.
     pub fn child_text(&self, tag: &str) -> Option<String> {
         self.child(tag).map(Element::text)
     }
-    /// Replaces everything the element holds by text.
+    /// Replaces the content of the element by text.
     pub fn set_text(&mut self, text: impl Into<String>) {
         self.content.clear();
         self.content.push(Content::Text(text.into()));
     }
-    /// Gives the first child with that tag another tag; tells whether there was one.
+    /// Changes the tag of the first child with that tag; returns whether there was one.
     pub fn rename_child(&mut self, from: &str, to: &str) -> bool {
         match self.child_mut(from) {
             Some(e) => {

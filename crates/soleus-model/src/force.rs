@@ -1,4 +1,4 @@
-//! Forces that are not muscles, as plain data: what each class says in a model file.
+//! Forces that are not muscles, as plain data.
 //!
 //! Every struct lists the XML properties of the OpenSim 4.6 class of the same name, with their
 //! defaults, in the units of the file (SI; angles in radians except where a property says
@@ -21,14 +21,14 @@ pub struct Force {
     pub class: String,
     /// `appliesForce`. Default true.
     pub enabled: bool,
-    /// The line along which muscles, ligaments and other path forces pull; `None` for the rest.
+    /// The path of muscles, ligaments and other path forces; `None` for other forces.
     pub line_of_action: Option<Path>,
-    /// What kind of force, with its properties.
+    /// Kind of force, with its properties.
     pub kind: ForceKind,
 }
 
 impl Force {
-    /// The obstacles that its path lies on, in order; only a path over obstacles has some.
+    /// Obstacles of its path, in order; only a path over obstacles has any.
     pub fn obstacles(&self) -> impl Iterator<Item = &PathObstacle> {
         let path = match &self.line_of_action {
             Some(Path::Scholz2015(path)) => Some(path),
@@ -37,12 +37,12 @@ impl Force {
         path.into_iter().flat_map(|p| p.obstacles())
     }
 
-    /// Whether OpenSim's class is an `Actuator`: something with a control.
+    /// Whether OpenSim's class is an `Actuator`, which has a control.
     pub fn is_actuator(&self) -> bool {
         self.control_range().is_some() || matches!(self.kind, ForceKind::BodyActuator(_))
     }
 
-    /// `min_control` and `max_control`; `None` for what has no single control.
+    /// `min_control` and `max_control`; `None` for forces without a single control.
     pub fn control_range(&self) -> Option<ControlRange> {
         Some(match &self.kind {
             ForceKind::Muscle(m) => ControlRange { min: m.min_control, max: m.max_control },
@@ -131,8 +131,8 @@ pub enum ForceKind {
     PassiveJointMoment(PassiveJointMoment),
 }
 
-/// `min_control` and `max_control` of an actuator. Nothing in a force clamps its control to
-/// them; solvers and controllers may.
+/// `min_control` and `max_control` of an actuator. Forces do not clamp their control to this range; solvers and
+/// controllers may.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ControlRange {
     /// `min_control`. Default −∞.
@@ -158,7 +158,7 @@ pub struct CoordinateActuator {
     pub optimal_force: f64,
 }
 
-/// A coordinate actuator that follows its control with a first-order lag.
+/// A coordinate actuator with first-order activation dynamics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActivationCoordinateActuator {
     /// `min_control`, `max_control`.
@@ -184,7 +184,7 @@ pub struct PointActuator {
     pub point: Vec3<f64>,
     /// `point_is_global`: the point is given in ground. Default false.
     pub point_is_global: bool,
-    /// `direction`, of any length but zero. Default (1, 0, 0).
+    /// `direction`, nonzero, of any length. Default (1, 0, 0).
     pub direction: Vec3<f64>,
     /// `force_is_global`: the direction is given in ground. Default false.
     pub force_is_global: bool,
@@ -192,18 +192,18 @@ pub struct PointActuator {
     pub optimal_force: f64,
 }
 
-/// A torque on one body and its opposite on another.
+/// A torque on one body and the opposite torque on another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TorqueActuator {
     /// `min_control`, `max_control`.
     pub control: ControlRange,
-    /// `bodyA`, which gets the torque.
+    /// `bodyA`, on which the torque acts.
     pub body_a: FrameId,
-    /// `bodyB`, which gets its opposite.
+    /// `bodyB`, on which the opposite torque acts.
     pub body_b: FrameId,
-    /// `torque_is_global`: the axis is given in ground, else in body A. Default true.
+    /// `torque_is_global`: the axis is given in ground, otherwise in body A. Default true.
     pub torque_is_global: bool,
-    /// `axis`, of any length but zero. Default (0, 0, 1).
+    /// `axis`, nonzero, of any length. Default (0, 0, 1).
     pub axis: Vec3<f64>,
     /// `optimal_force`, N·m. Default 1.
     pub optimal_force: f64,
@@ -222,8 +222,7 @@ pub struct BodyActuator {
     pub spatial_force_is_global: bool,
 }
 
-/// A pair of opposite forces along the line between two points; a positive control pushes
-/// them apart.
+/// A pair of opposite forces along the line between two points; a positive control pushes them apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointToPointActuator {
     /// `min_control`, `max_control`.
@@ -255,8 +254,8 @@ pub struct SpringGeneralizedForce {
     pub viscosity: f64,
 }
 
-/// A spring and damper that act beyond the range of a coordinate. For a rotational coordinate
-/// every angle is in **degrees**.
+/// A spring and damper that act outside the range of a coordinate. For a rotational coordinate all angles are in
+/// **degrees**.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoordinateLimitForce {
     /// `coordinate`.
@@ -271,40 +270,42 @@ pub struct CoordinateLimitForce {
     pub lower_limit: f64,
     /// `damping`, N·s/m or N·m·s/degree. Default 0.001.
     pub damping: f64,
-    /// `transition`, over which the stiffness rises, m or degrees. Default 0.1.
+    /// `transition`: distance over which the stiffness increases, m or degrees. Default 0.1.
     pub transition: f64,
-    /// `compute_dissipation_energy`: adds a state for it. Default false.
+    /// `compute_dissipation_energy`: adds a state for the dissipated energy. Default false.
     pub compute_dissipation_energy: bool,
 }
 
-/// A force by formulas, with states of its own; not an OpenSim class, which is ignored there with a warning.
+/// A force defined by formulas, optionally with additional states; not an OpenSim class, so OpenSim ignores it with a
+/// warning.
 ///
-/// Formulas see coordinates, speeds, places and velocities of points, time, the force's own control, states and constants. One that pulls along a
-/// path, as a muscle does, sees `length` and `lengthening_speed` of the path, its control, states and constants.
+/// Formulas can use coordinates, speeds, positions and velocities of points, time, and the control, states and
+/// constants of the force. A force along a path can use `length` and `lengthening_speed` of the path, and its control,
+/// states and constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaForce {
-    /// What it acts on.
+    /// Where it acts.
     pub target: FormulaTarget,
     /// `formula`: the generalized force on a coordinate, N or N·m, the force on a point, a vector in ground, N, or the tension of a path, N.
     pub formula: Option<Expr>,
-    /// `constants`: numbers by name.
+    /// `constants`: constants by name.
     pub constants: Vec<(String, f64)>,
-    /// `states`: states of its own.
+    /// `states`: additional states.
     pub states: Vec<FormulaState>,
-    /// `min_control` and `max_control`, if a formula uses the word `control`.
+    /// `min_control` and `max_control`, if a formula uses `control`.
     pub control: Option<ControlRange>,
 }
 
-/// What a [`FormulaForce`] acts on.
+/// Where a [`FormulaForce`] acts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FormulaTarget {
     /// `coordinate`.
     Coordinate(CoordinateId),
-    /// `frame` and `point`, m, in it.
+    /// `frame` and `point` in it, m.
     Point(FrameId, Vec3<f64>),
-    /// The path that it has, as a tension.
+    /// Its path, as a tension.
     Path,
-    /// Nothing: it has states only.
+    /// Nowhere: it only has states.
     Nothing,
 }
 
@@ -315,11 +316,11 @@ pub struct FormulaState {
     pub name: String,
     /// `default_value`.
     pub default: f64,
-    /// `rate`: ż, 1/s of its unit.
+    /// `rate`: ż, in its unit per second.
     pub rate: Expr,
 }
 
-/// A generalized force that is an expression of the coordinate.
+/// A generalized force given by an expression of the coordinate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpressionBasedCoordinateForce {
     /// `coordinate`.
@@ -350,11 +351,11 @@ pub struct PointToPointSpring {
 pub struct ExpressionBasedPointToPointForce {
     /// `body1`.
     pub body1: FrameId,
-    /// `body1` as the file spells it; it goes into column labels.
+    /// `body1` as written in the file; used in column labels.
     pub body1_label: String,
     /// `body2`.
     pub body2: FrameId,
-    /// `body2` as the file spells it; it goes into column labels.
+    /// `body2` as written in the file; used in column labels.
     pub body2_label: String,
     /// `point1` in body 1, m. Default 0.
     pub point1: Vec3<f64>,
@@ -424,24 +425,24 @@ pub struct PrescribedForce {
     pub point_is_global: bool,
     /// `forceIsGlobal`: force and torque are given in ground. Default true.
     pub force_is_global: bool,
-    /// `forceFunctions`, N; absent when the set is empty.
+    /// `forceFunctions`, N; `None` if the set is empty.
     pub force: Option<[Function; 3]>,
-    /// `pointFunctions`, m; absent when the set is empty: the frame's origin.
+    /// `pointFunctions`, m; `None` if the set is empty: the frame's origin.
     pub point: Option<[Function; 3]>,
-    /// `torqueFunctions`, N·m; absent when the set is empty.
+    /// `torqueFunctions`, N·m; `None` if the set is empty.
     pub torque: Option<[Function; 3]>,
 }
 
-/// A force, torque and point that were measured.
+/// A measured force, torque and point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalForce {
     /// `applied_to_body`.
     pub applied_to_body: FrameId,
-    /// `applied_to_body` as the file spells it; it goes into column labels.
+    /// `applied_to_body` as written in the file; used in column labels.
     pub applied_to_body_label: String,
-    /// `force_expressed_in_body`: where force and torque are given. Default ground.
+    /// `force_expressed_in_body`: frame of force and torque. Default ground.
     pub force_expressed_in_body: FrameId,
-    /// `point_expressed_in_body`: where the point is given. Default ground.
+    /// `point_expressed_in_body`: frame of the point. Default ground.
     pub point_expressed_in_body: FrameId,
     /// Time column of the data, s; at least one row, increasing.
     pub time: Vec<f64>,
@@ -471,7 +472,7 @@ pub struct ContactParameters {
     pub viscous_friction: f64,
 }
 
-/// Contact of spheres, half spaces and ellipsoids after Hunt and Crossley (1975).
+/// Contact of spheres, half spaces and ellipsoids (Hunt and Crossley 1975).
 #[derive(Clone, Debug, PartialEq)]
 pub struct HuntCrossleyForce {
     /// `contact_parameters`.
@@ -489,7 +490,7 @@ pub struct ElasticFoundationForce {
     pub transition_velocity: f64,
 }
 
-/// Contact of one sphere with one half space, smooth everywhere but at the friction transition.
+/// Contact of one sphere with one half space, smooth everywhere except at the friction transition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SmoothSphereHalfSpaceForce {
     /// Socket `sphere`.
@@ -516,7 +517,7 @@ pub struct SmoothSphereHalfSpaceForce {
     pub hunt_crossley_smoothing: f64,
 }
 
-/// Contact of a point with a plane, an exponential spring with friction that can stick.
+/// Contact of a point with a plane: an exponential spring with stick-slip friction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExponentialContactForce {
     /// `contact_plane_transform`: pose of the plane in ground, z its normal. In files, body-fixed
@@ -569,7 +570,7 @@ pub struct PathSpring {
 pub struct Ligament {
     /// `resting_length`, m; above zero. Default 0.
     pub resting_length: f64,
-    /// `pcsa_force`, N, the factor of the curve. Default 0.
+    /// `pcsa_force`, N, the scale of the curve. Default 0.
     pub pcsa_force: f64,
     /// `force_length_curve` of length over resting length.
     pub force_length_curve: Function,
@@ -595,11 +596,11 @@ pub struct ExpressionBasedPathForce {
     pub resting_length: f64,
     /// `expression` of the stretch `s` and the lengthening speed `ldot`, N. Default "0.0".
     pub expression: String,
-    /// `clamp_stretch`: a path shorter than `resting_length` counts as s = 0. Default true.
+    /// `clamp_stretch`: s = 0 for a path shorter than `resting_length`. Default true.
     pub clamp_stretch: bool,
 }
 
-/// A path spring that a clutch engages.
+/// A path spring with a clutch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClutchedPathSpring {
     /// `min_control`, `max_control`. Default 0 and 1.
@@ -627,15 +628,15 @@ pub struct McKibbenActuator {
     pub cord_length: f64,
 }
 
-/// A point of one body that an ellipsoid fixed to another pushes outwards, smoothly and without friction: the shoulder
-/// blade on the rib cage (van den Bogert, Blana and Heinrich 2011).
+/// A point of one body that is pushed outwards by an ellipsoid fixed to another, smoothly and without friction: the
+/// scapula on the rib cage (van den Bogert, Blana and Heinrich 2011).
 #[derive(Clone, Debug, PartialEq)]
 pub struct EllipsoidContact {
-    /// Frame that carries the point.
+    /// Frame of the point.
     pub point_frame: FrameId,
-    /// The point in it, m.
+    /// The point in its frame, m.
     pub point: Vec3<f64>,
-    /// Frame that carries the ellipsoid, whose axes are parallel to the frame's.
+    /// Frame of the ellipsoid, whose axes are parallel to those of the frame.
     pub ellipsoid_frame: FrameId,
     /// Centre of the ellipsoid in its frame, m.
     pub center: Vec3<f64>,
@@ -647,11 +648,11 @@ pub struct EllipsoidContact {
     pub smoothing: f64,
 }
 
-/// A point of a body on the plane y = 0 of ground, with a normal force and friction that are smooth everywhere (Ackermann
-/// and van den Bogert 2010; van den Bogert, Blana and Heinrich 2011).
+/// A point of a body on the plane y = 0 of ground, with smooth normal force and friction (Ackermann and van den Bogert
+/// 2010; van den Bogert, Blana and Heinrich 2011).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bogert2011Contact {
-    /// Socket `frame` that carries the point.
+    /// Socket `frame` of the point.
     pub frame: FrameId,
     /// `location` of the point in it, m. Default 0.
     pub location: Vec3<f64>,
@@ -661,18 +662,18 @@ pub struct Bogert2011Contact {
     pub damping: f64,
     /// `linear_stiffness` at any height, N/m. Default 1.
     pub linear_stiffness: f64,
-    /// `transition_height` over which the force sets in, m. Default 0.001.
+    /// `transition_height` over which the force increases, m. Default 0.001.
     pub transition_height: f64,
-    /// `friction`, the largest ratio of friction to normal force. Default 1.
+    /// `friction`, the maximum ratio of friction to normal force. Default 1.
     pub friction: f64,
     /// `transition_velocity` of friction, m/s. Default 0.1.
     pub transition_velocity: f64,
 }
 
-/// Drag of still air at a point of a body: −½ ρ C_d A √(|v|² + v₀²) v.
+/// Aerodynamic drag at a point of a body: −½ ρ C_d A √(|v|² + v₀²) v.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuadraticDrag {
-    /// Socket `frame` that carries the point.
+    /// Socket `frame` of the point.
     pub frame: FrameId,
     /// `location` of the point in it, m. Default 0.
     pub location: Vec3<f64>,
@@ -680,11 +681,11 @@ pub struct QuadraticDrag {
     pub drag_area: f64,
     /// `air_density` ρ, kg/m³. Default 1.2.
     pub air_density: f64,
-    /// `transition_velocity` v₀, below which the force is smooth, m/s. Default 0.01.
+    /// `transition_velocity` v₀ for smoothing, m/s. Default 0.01.
     pub transition_velocity: f64,
 }
 
-/// A spring and damper about the middle of a coordinate's range, and stops at its ends that grow with the square.
+/// A spring and damper about the middle of a coordinate's range, with quadratic stops at its ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassiveJointMoment {
     /// The coordinate.

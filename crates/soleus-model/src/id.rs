@@ -1,4 +1,4 @@
-//! Handles of components: positions in the model's lists.
+//! Handles of components: indices into the model's lists.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -3,14 +3,14 @@
 use crate::id::{CoordinateId, FrameId, JointId};
 use soleus_math::{Function, Vec3};
 
-/// What connects a child frame to a parent frame, and the coordinates of that connection.
+/// Connection of a child frame to a parent frame, and its coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path, `/jointset/knee_r`.
     pub path: String,
-    /// What motion it allows.
+    /// Kind of joint.
     pub kind: JointKind,
     /// `socket_parent_frame`: frame F on the parent body.
     pub parent: FrameId,
@@ -26,9 +26,9 @@ pub struct Joint {
 pub enum JointKind {
     /// None.
     Weld,
-    /// Rotation about the common z.
+    /// Rotation about the common z axis.
     Pin,
-    /// Translation along the common x.
+    /// Translation along the common x axis.
     Slider,
     /// Rotation about z, then translation along x and y of F.
     Planar,
@@ -40,7 +40,7 @@ pub enum JointKind {
     Ball,
     /// As `Ball`, then translation along x, y, z of F.
     Free,
-    /// M slides on an ellipsoid fixed to F with its z along the normal; coordinates and speeds as `Ball`.
+    /// M slides on an ellipsoid fixed to F with its z axis along the normal; coordinates and speeds as `Ball`.
     Ellipsoid {
         /// `radii_x_y_z`, m.
         radii: Vec3<f64>,
@@ -54,19 +54,19 @@ pub enum JointKind {
         /// `scapula_winging_axis_direction`, rad.
         winging_direction: f64,
     },
-    /// M at the end of an arc of constant length that leaves F along y; body-fixed rotations x, z, y.
+    /// M at the end of an arc of constant length that starts at F along y; body-fixed rotations x, z, y.
     ConstantCurvature {
         /// `neutral_angle_x_z_y`, added to the coordinates, rad.
         neutral_angles: Vec3<f64>,
         /// `length` of the arc, m.
         length: f64,
     },
-    /// M at the end of a bent beam that leaves F along z; coordinates and speeds as `Gimbal`.
+    /// M at the end of a bent beam that starts at F along z; coordinates and speeds as `Gimbal`.
     CantileverFreeBeam {
         /// `beam_length`, m.
         length: f64,
     },
-    /// Six axes driven by functions of the coordinates.
+    /// Six axes with functions of the coordinates.
     Custom(SpatialTransform),
 }
 
@@ -82,18 +82,18 @@ pub struct SpatialTransform {
 pub struct TransformAxis {
     /// Unit vector.
     pub axis: Vec3<f64>,
-    /// Arguments of the function, as positions in the joint's list of coordinates.
+    /// Arguments of the function, as indices into the joint's list of coordinates.
     pub arguments: Vec<usize>,
     /// Angle (rad) or distance (m) as a function of those coordinates.
     pub function: Function,
 }
 
-/// What moving along a coordinate does.
+/// Type of motion of a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MotionType {
-    /// Turns about an axis; files and tables may give it in degrees.
+    /// Rotation about an axis; files and tables may use degrees.
     Rotational,
-    /// Moves along a line.
+    /// Translation along a line.
     Translational,
     /// Both, through functions.
     Coupled,
@@ -102,13 +102,13 @@ pub enum MotionType {
 /// One coordinate of a joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coordinate {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path, `/jointset/knee_r/knee_angle_r`.
     pub path: String,
     /// The joint it belongs to.
     pub joint: JointId,
-    /// What moving along it does.
+    /// Type of motion.
     pub motion_type: MotionType,
     /// `default_value`, rad or m.
     pub default_value: f64,
@@ -120,11 +120,11 @@ pub struct Coordinate {
     pub clamped: bool,
     /// `locked`: held at its default value by a constraint.
     pub locked: bool,
-    /// `prescribed`: follows `prescribed_function` by a constraint.
+    /// `prescribed`: follows `prescribed_function` through a constraint.
     pub prescribed: bool,
     /// `prescribed_function` of time.
     pub prescribed_function: Option<Function>,
-    /// `is_free_to_satisfy_constraints`: assembly changes it before others.
+    /// `is_free_to_satisfy_constraints`: changed before other coordinates in assembly.
     pub is_free_to_satisfy_constraints: bool,
 }
 

@@ -1,8 +1,7 @@
-//! What a musculoskeletal model is: the components that a modeller names, as plain data.
+//! Musculoskeletal models as plain data.
 //!
-//! Files arrive as a [`document::Document`], a tree of elements that remembers its lines and
-//! knows nothing of XML. `build` turns a document into a [`Model`](model), with every socket
-//! resolved and every property checked, and reports what it could not use.
+//! Files are represented as a [`document::Document`], a tree of elements with line numbers, independent of XML. `build`
+//! converts a document to a [`Model`](model), resolves all sockets, checks all properties, and reports unused content.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_BF, p_BS.
 

@@ -1,10 +1,10 @@
-//! Changing the markers of a model's document.
+//! Changes to the markers of a model document.
 
 use crate::document::{Content, Document, Element};
 use soleus_math::Vec3;
 use std::collections::HashSet;
 
-/// The `Marker` elements of a document that holds a `MarkerSet`, in file order; `None` if it holds none.
+/// The `Marker` elements of a document with a `MarkerSet`, in file order; `None` if it has none.
 pub fn markers_of(doc: &Document) -> Option<Vec<Element>> {
     let set = if doc.root.tag == "MarkerSet" { Some(&doc.root) } else { doc.root.child("MarkerSet") };
     let set = set.or_else(|| doc.root.child("Model").and_then(|m| m.child("MarkerSet")))?;
@@ -12,8 +12,8 @@ pub fn markers_of(doc: &Document) -> Option<Vec<Element>> {
     Some(list.filter(|e| e.tag == "Marker").cloned().collect())
 }
 
-/// Puts markers into a model: one of the same name is replaced, and all come to the end in the order given, as OpenSim's
-/// `Model::updateMarkerSet` has it.
+/// Adds markers to a model: markers with the same name are replaced, and all are moved to the end in the given order,
+/// as in OpenSim's `Model::updateMarkerSet`.
 pub fn update_markers(doc: &mut Document, new: Vec<Element>) {
     let Some(list) = list_mut(doc) else { return };
     let names: HashSet<&str> = new.iter().map(Element::name).collect();
@@ -21,7 +21,7 @@ pub fn update_markers(doc: &mut Document, new: Vec<Element>) {
     list.content.extend(new.into_iter().map(Content::Element));
 }
 
-/// Removes the markers whose names do not satisfy `keep`; the names removed.
+/// Removes the markers whose names do not satisfy `keep`; returns the removed names.
 pub fn retain_markers(doc: &mut Document, keep: impl Fn(&str) -> bool) -> Vec<String> {
     let mut removed = Vec::new();
     let Some(list) = list_mut(doc) else { return removed };
@@ -35,7 +35,7 @@ pub fn retain_markers(doc: &mut Document, keep: impl Fn(&str) -> bool) -> Vec<St
     removed
 }
 
-/// Gives a marker another name.
+/// Renames a marker.
 pub fn rename_marker(doc: &mut Document, name: &str, new: &str) {
     let Some(list) = list_mut(doc) else { return };
     for marker in list.children_mut().filter(|e| e.name() == name) {
@@ -43,7 +43,7 @@ pub fn rename_marker(doc: &mut Document, name: &str, new: &str) {
     }
 }
 
-/// Moves a marker to a place in its frame, m.
+/// Moves a marker to a location in its frame, m.
 pub fn move_marker(doc: &mut Document, name: &str, place: Vec3<f64>) {
     let Some(list) = list_mut(doc) else { return };
     for marker in list.children_mut().filter(|e| e.name() == name) {
@@ -58,7 +58,7 @@ pub fn move_marker(doc: &mut Document, name: &str, place: Vec3<f64>) {
     }
 }
 
-/// A document of its own with the markers of a model.
+/// A separate document with the markers of a model.
 pub fn marker_set_document(doc: &Document) -> Document {
     let mut objects = Element::new("objects", 0);
     objects.content = markers_of(doc).unwrap_or_default().into_iter().map(Content::Element).collect();

@@ -1,4 +1,4 @@
-//! A whole model: every component, named, with its sockets resolved.
+//! A whole model: all components by name, with resolved sockets.
 
 use crate::body::{Body, Frame, Marker};
 use crate::constraint::{Constraint, ConstraintKind};
@@ -12,26 +12,26 @@ use crate::probe::Probe;
 use soleus_math::{Vec3, vec3};
 use std::collections::BTreeMap;
 
-/// A musculoskeletal model. Frozen once built; an edit makes a new one.
+/// A musculoskeletal model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// `credits`.
     pub credits: String,
     /// `publications`.
     pub publications: String,
-    /// `length_units`, as the file gives them.
+    /// `length_units`, as in the file.
     pub length_units: String,
-    /// `force_units`, as the file gives them.
+    /// `force_units`, as in the file.
     pub force_units: String,
-    /// Version of the file it was read from; 0 when it has none.
+    /// Version of the file it was read from; 0 if there is none.
     pub file_version: u32,
     /// `gravity`, m/s², in ground.
     pub gravity: Vec3<f64>,
     /// Bodies; the first is ground.
     pub bodies: Vec<Body>,
-    /// Frames fixed to bodies, the bodies' own included.
+    /// Frames fixed to bodies, including the bodies' own.
     pub frames: Vec<Frame>,
     /// Joints in file order.
     pub joints: Vec<Joint>,
@@ -41,13 +41,13 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// Markers in file order.
     pub markers: Vec<Marker>,
-    /// `Station`s that are components of their own, in file order.
+    /// `Station`s that are separate components, in file order.
     pub stations: Vec<Marker>,
     /// Inertial sensors in order of traversal.
     pub imus: Vec<Imu>,
     /// Named groups of the model's sets.
     pub groups: Vec<ObjectGroup>,
-    /// Components that the file holds but the model does not.
+    /// Components of the file that are not in the model.
     pub unsupported: Vec<Unsupported>,
     /// Wrap objects, body by body.
     pub wraps: Vec<WrapObject>,
@@ -66,7 +66,7 @@ pub struct Model {
 /// An inertial sensor: `IMU`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imu {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path.
     pub path: String,
@@ -79,13 +79,13 @@ pub struct Imu {
 pub struct ObjectGroup {
     /// The set it belongs to, `ForceSet`.
     pub set: String,
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Names of the members.
     pub members: Vec<String>,
 }
 
-/// A component that the file holds but the model does not.
+/// A component of the file that is not in the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsupported {
     /// Absolute component path.
@@ -94,7 +94,7 @@ pub struct Unsupported {
     pub class: String,
     /// Line in the file, from 1.
     pub line: u32,
-    /// What is different without it, in words.
+    /// Description of the effect of its absence.
     pub effect: String,
 }
 
@@ -104,8 +104,8 @@ impl Model {
         self.bodies.iter().map(|b| b.mass).sum()
     }
 
-    /// Line of the component with that absolute path, from 1; that of the nearest component above it
-    /// when the file does not give it a line of its own, and 0 when no file is behind the model.
+    /// Line of the component with that absolute path, from 1; that of the nearest parent component if it has no line of
+    /// its own, and 0 if the model does not come from a file.
     pub fn line_of(&self, path: &str) -> u32 {
         let mut path = path;
         loop {
@@ -117,13 +117,13 @@ impl Model {
         }
     }
 
-    /// Whether an enforced coupler makes a coordinate a function of others.
+    /// Whether an enforced coupler makes a coordinate dependent on others.
     pub fn is_dependent(&self, id: CoordinateId) -> bool {
         let couples = |k: &ConstraintKind| matches!(k, ConstraintKind::CoordinateCoupler { dependent, .. } if *dependent == id);
         self.constraints.iter().any(|c| c.enforced && couples(&c.kind))
     }
 
-    /// Whether a coordinate cannot move on its own: locked, prescribed, or a function of others.
+    /// Whether a coordinate cannot move independently: locked, prescribed, or coupled to others.
     pub fn is_constrained(&self, id: CoordinateId) -> bool {
         let c = &self.coordinates[id.0];
         c.locked || c.prescribed || self.is_dependent(id)
@@ -135,5 +135,5 @@ impl Model {
     }
 }
 
-/// Gravity at the earth's surface as OpenSim has it by default, m/s².
+/// Default gravity of OpenSim, m/s².
 pub const STANDARD_GRAVITY: Vec3<f64> = vec3(0.0, -9.80665, 0.0);

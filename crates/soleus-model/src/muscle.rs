@@ -1,12 +1,11 @@
-//! Muscles as a modeller writes them: parameters with their OpenSim names and defaults.
+//! Muscles as plain data: parameters with their OpenSim names and defaults.
 //!
-//! Every field is the XML property of the same name (exceptions are named). SI units, radians.
-//! What the parameters mean and how they are used is said where they are computed with, in
-//! `soleus-dynamics`.
+//! Every field is the XML property of the same name, unless noted otherwise. SI units, radians. The equations are
+//! documented in `soleus-dynamics`.
 
 use soleus_math::Function;
 
-/// A muscle: what all kinds have in common, and its kind.
+/// A muscle: common parameters, and its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Muscle {
     /// `max_isometric_force` F₀, N. Default 1000.
@@ -21,19 +20,19 @@ pub struct Muscle {
     pub max_contraction_velocity: f64,
     /// `ignore_tendon_compliance`: the tendon is rigid. Default false.
     pub ignore_tendon_compliance: bool,
-    /// `ignore_activation_dynamics`: activation is the excitation. Default false.
+    /// `ignore_activation_dynamics`: activation equals excitation. Default false.
     pub ignore_activation_dynamics: bool,
     /// `min_control`: lower bound of excitation for optimizers. Default 0; 0.01 for Thelen2003Muscle and
     /// Millard2012EquilibriumMuscle.
     pub min_control: f64,
     /// `max_control`: upper bound of excitation for optimizers. Default 1.
     pub max_control: f64,
-    /// The class, with its own parameters.
+    /// The class, with its specific parameters.
     pub kind: MuscleKind,
 }
 
 impl Muscle {
-    /// A muscle of the given kind with OpenSim's defaults for all that is common.
+    /// A muscle of the given kind with OpenSim's defaults for the common parameters.
     pub fn new(kind: MuscleKind) -> Muscle {
         let min_control = match &kind {
             MuscleKind::Thelen2003(_) | MuscleKind::Millard2012Equilibrium(_) => 0.01,
@@ -75,7 +74,7 @@ pub enum MuscleKind {
     Bogert2011(Bogert2011),
     /// The muscle of the DAS3 shoulder and arm model (Chadwick et al. 2009); not an OpenSim class.
     Chadwick2009(Chadwick2009),
-    /// The muscle of De Groote et al. (2016) as its authors predict gait with it; not an OpenSim class.
+    /// The muscle of De Groote et al. (2016) as used by its authors for gait prediction; not an OpenSim class.
     DeGroote2016(DeGroote2016),
 }
 
@@ -113,9 +112,9 @@ pub struct Thelen2003 {
     pub kshape_passive: f64,
     /// `Af`: shape of the force–velocity curve. Default 0.25.
     pub af: f64,
-    /// `Flen`: largest force while lengthening, in units of F₀. Default 1.4.
+    /// `Flen`: maximum force during lengthening, in units of F₀. Default 1.4.
     pub flen: f64,
-    /// `fv_linear_extrap_threshold`: share of `Flen` where the curve goes on straight. Default 0.95.
+    /// `fv_linear_extrap_threshold`: fraction of `Flen` at which the curve continues linearly. Default 0.95.
     pub fv_linear_extrap_threshold: f64,
     /// `maximum_pennation_angle`, rad. Default acos 0.1.
     pub maximum_pennation_angle: f64,
@@ -154,7 +153,8 @@ impl Default for Thelen2003 {
 /// Properties of `Millard2012EquilibriumMuscle`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Millard2012Equilibrium {
-    /// `fiber_damping` β, in units of F₀ at `max_contraction_velocity`. Default 0.1; below 0.001 it counts as none.
+    /// `fiber_damping` β, in units of F₀ at `max_contraction_velocity`. Default 0.1; values below 0.001 mean no
+    /// damping.
     pub fiber_damping: f64,
     /// `default_activation`. Default 0.05.
     pub default_activation: f64,
@@ -260,7 +260,7 @@ impl Default for ForceVelocityCurve {
     }
 }
 
-/// Properties of `FiberForceLengthCurve`. The last three are given together or not at all.
+/// Properties of `FiberForceLengthCurve`. The last three must be given together or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FiberForceLengthCurve {
     /// `strain_at_zero_force`. Default 0.
@@ -287,7 +287,7 @@ impl Default for FiberForceLengthCurve {
     }
 }
 
-/// Properties of `TendonForceLengthCurve`. The last three are given together or not at all.
+/// Properties of `TendonForceLengthCurve`. The last three must be given together or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TendonForceLengthCurve {
     /// `strain_at_one_norm_force`. Default 0.049.
@@ -311,7 +311,7 @@ impl Default for TendonForceLengthCurve {
     }
 }
 
-/// How a DeGrooteFregly2016Muscle states its tendon dynamics: `tendon_compliance_dynamics_mode`.
+/// Formulation of the tendon dynamics of a DeGrooteFregly2016Muscle: `tendon_compliance_dynamics_mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TendonDynamicsMode {
     /// `explicit`: the force–velocity curve is inverted for the fiber velocity.
@@ -366,8 +366,8 @@ impl Default for DeGrooteFregly2016 {
     }
 }
 
-/// Properties of `Schutte1993Muscle_Deprecated`. A curve that is `None` was not in the file; then
-/// [`default_curves`] holds.
+/// Properties of `Schutte1993Muscle_Deprecated`. A curve that is `None` was not in the file; [`default_curves`] are
+/// then used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schutte1993 {
     /// `time_scale`, s. Default 0.1.
@@ -382,8 +382,8 @@ pub struct Schutte1993 {
     pub tendon_force_length_curve: Option<Function>,
     /// `active_force_length_curve`, of normalized fiber length.
     pub active_force_length_curve: Option<Function>,
-    /// `passive_force_length_curve`, of normalized fiber length. `None` means exp(8(l − 1))/e⁴ here, not the
-    /// default curve.
+    /// `passive_force_length_curve`, of normalized fiber length. `None` means exp(8(l − 1))/e⁴ here, not the default
+    /// curve.
     pub passive_force_length_curve: Option<Function>,
 }
 
@@ -401,8 +401,8 @@ impl Default for Schutte1993 {
     }
 }
 
-/// Properties of `Delp1990Muscle_Deprecated`. A curve that is `None` was not in the file; then
-/// [`default_curves`] holds.
+/// Properties of `Delp1990Muscle_Deprecated`. A curve that is `None` was not in the file; [`default_curves`] are then
+/// used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delp1990 {
     /// `time_scale`, s. Default 0.1.
@@ -483,8 +483,7 @@ impl Default for Thelen2003Deprecated {
     }
 }
 
-/// Properties of `RigidTendonMuscle`. A curve that is `None` was not in the file; then
-/// [`default_curves`] holds.
+/// Properties of `RigidTendonMuscle`. A curve that is `None` was not in the file; [`default_curves`] are then used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RigidTendon {
     /// `active_force_length_curve`, of normalized fiber length.
@@ -495,8 +494,8 @@ pub struct RigidTendon {
     pub force_velocity_curve: Option<Function>,
 }
 
-/// Parameters of the muscle of van den Bogert, Blana and Heinrich (2011). The paper leaves the curves open;
-/// these are for a Gaussian force–length curve, Hill's hyperbola and quadratic elastic elements.
+/// Parameters of the muscle of van den Bogert, Blana and Heinrich (2011). The paper does not specify the curves; these
+/// are for a Gaussian force–length curve, Hill's hyperbola and quadratic elastic elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bogert2011 {
     /// Activation rate c₁ + c₂ at full excitation is 1/`activation_time_constant`, s. Default 0.01.
@@ -507,17 +506,17 @@ pub struct Bogert2011 {
     pub force_length_width: f64,
     /// Hill's A, the curvature of the shortening hyperbola. Default 0.25.
     pub hill_a: f64,
-    /// Largest lengthening force, in units of F₀. Default 1.5.
+    /// Maximum lengthening force, in units of F₀. Default 1.5.
     pub max_eccentric_force: f64,
     /// Tendon strain at F₀. Default 0.04.
     pub tendon_strain_at_max_force: f64,
-    /// Fiber length, in units of l₀, where the parallel element goes slack. Default 1.
+    /// Slack length of the parallel element, in units of l₀. Default 1.
     pub parallel_slack_length: f64,
     /// Stiffness of the parallel element, F₀ per l₀². Default 1/w², reaching F₀ at l₀(1 + w).
     pub parallel_stiffness: f64,
     /// Damping of the fiber, F₀ per (l₀/s). Default 0.001.
     pub damping: f64,
-    /// Activation to begin with. Default 0.05.
+    /// Initial activation. Default 0.05.
     pub default_activation: f64,
 }
 
@@ -538,8 +537,8 @@ impl Default for Bogert2011 {
     }
 }
 
-/// Parameters of the muscle of the DAS3 shoulder and arm model: Chadwick, Blana, van den Bogert and Kirsch (2009),
-/// with the numbers of release 2 (2015).
+/// Parameters of the muscle of the DAS3 shoulder and arm model: Chadwick, Blana, van den Bogert and Kirsch (2009), with
+/// the values of release 2 (2015).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chadwick2009 {
     /// Rate of activation at full excitation is 1/`activation_time_constant`, s. Default 0.01.
@@ -550,19 +549,19 @@ pub struct Chadwick2009 {
     pub force_length_width: f64,
     /// Hill's A, the curvature of the shortening hyperbola. Default 0.25.
     pub hill_a: f64,
-    /// Largest lengthening force, in units of F₀. Default 1.5.
+    /// Maximum lengthening force, in units of F₀. Default 1.5.
     pub max_eccentric_force: f64,
     /// Tendon strain at F₀. Default 0.04.
     pub tendon_strain_at_max_force: f64,
-    /// Fiber length, in units of l₀, where the parallel element goes slack. Default 1.
+    /// Slack length of the parallel element, in units of l₀. Default 1.
     pub parallel_slack_length: f64,
     /// Stiffness of the parallel element, F₀ per l₀². Default 1/w².
     pub parallel_stiffness: f64,
-    /// Stiffness that tendon and parallel element have at all lengths, N/m. Default 10.
+    /// Stiffness of tendon and parallel element at all lengths, N/m. Default 10.
     pub linear_stiffness: f64,
     /// Damping of the fiber, F₀ per (l₀/s). Default 0.001.
     pub damping: f64,
-    /// Activation to begin with. Default 0.
+    /// Initial activation. Default 0.
     pub default_activation: f64,
 }
 
@@ -584,17 +583,18 @@ impl Default for Chadwick2009 {
     }
 }
 
-/// Parameters of the muscle of De Groote et al. (2016) with the constants of the paper, as in Falisse et al. (2019). Its control is the rate of
-/// activation, 1/s: what excitation would give it is a pair of inequalities of the problem (Raasch et al. 1997).
+/// Parameters of the muscle of De Groote et al. (2016) with the constants of the paper, as in Falisse et al. (2019).
+/// Its control is the rate of activation, 1/s; limits due to excitation are two inequalities of the problem (Raasch et
+/// al. 1997).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeGroote2016 {
-    /// Damping of the fiber, F₀ at the largest shortening speed; part of the active force. Default 0.01.
+    /// Damping of the fiber, in units of F₀ at the maximum shortening velocity; part of the active force. Default 0.01.
     pub fiber_damping: f64,
-    /// k of the tendon's curve. Default 35.
+    /// k of the tendon curve. Default 35.
     pub tendon_stiffness: f64,
-    /// Activation to begin with. Default 0.05.
+    /// Initial activation. Default 0.05.
     pub default_activation: f64,
-    /// Tendon force over F₀ to begin with. Default 0.1.
+    /// Initial tendon force over F₀. Default 0.1.
     pub default_normalized_tendon_force: f64,
 }
 
@@ -609,8 +609,7 @@ impl Default for DeGroote2016 {
     }
 }
 
-/// Knots (x, y) of the natural cubic splines (`SimmSpline`) that OpenSim's older muscles use when a
-/// file gives none.
+/// Knots (x, y) of the natural cubic splines (`SimmSpline`) that OpenSim's older muscles use if a file gives none.
 pub mod default_curves {
     /// Tendon force against tendon strain.
     pub const TENDON_FORCE_LENGTH: [(f64, f64); 17] = [

@@ -1,9 +1,9 @@
-//! The line along which a muscle, ligament or spring pulls, as plain data.
+//! Paths of muscles, ligaments and springs, as plain data.
 
 use crate::id::{CoordinateId, FrameId, GeometryId, WrapId};
 use soleus_math::{Function, Transform, Vec3};
 
-/// The side of a wrap object that a path may lie on.
+/// The side of a wrap object on which a path may lie.
 ///
 /// The half space axis·sign ≥ 0 of the object's own frame, or the whole surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub enum Quadrant {
     Half {
         /// 0, 1, 2 for x, y, z.
         axis: u8,
-        /// The side with a positive coordinate.
+        /// Whether it is the side with a positive coordinate.
         positive: bool,
     },
 }
 
 impl Quadrant {
-    /// Reads the words of model files: `all`, `x`, `+x`, `-x`, …; the letter may be a capital.
+    /// Reads the names in model files: `all`, `x`, `+x`, `-x`, …, ignoring case.
     pub fn from_word(word: &str) -> Option<Quadrant> {
         if matches!(word, "all" | "All" | "ALL" | "Unassigned") {
             return Some(Quadrant::All);
@@ -47,7 +47,7 @@ pub enum WrapShape {
     Cylinder {
         /// Radius, m.
         radius: f64,
-        /// Whole length along z, m.
+        /// Total length along z, m.
         length: f64,
     },
     /// A sphere about the origin.
@@ -69,10 +69,10 @@ pub enum WrapShape {
     },
 }
 
-/// A surface that paths bend around.
+/// A surface around which paths wrap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrapObject {
-    /// Name, as paths refer to it.
+    /// Name, as used in paths.
     pub name: String,
     /// Absolute path of the component.
     pub path: String,
@@ -80,11 +80,11 @@ pub struct WrapObject {
     pub frame: FrameId,
     /// Its pose in that frame.
     pub pose: Transform<f64>,
-    /// Whether paths see it at all.
+    /// Whether it is active.
     pub active: bool,
-    /// The side a path may lie on.
+    /// Side on which a path may lie.
     pub quadrant: Quadrant,
-    /// Its surface.
+    /// Surface.
     pub shape: WrapShape,
 }
 
@@ -93,38 +93,38 @@ pub struct WrapObject {
 pub struct PathPoint {
     /// Name.
     pub name: String,
-    /// The frame that carries it.
+    /// Frame of the point.
     pub frame: FrameId,
-    /// Where it is, and when.
+    /// Location and condition.
     pub kind: PathPointKind,
 }
 
-/// One component of the place of a moving point.
+/// One component of the location of a moving point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MovingComponent {
     /// The component, m, as a function of the coordinate.
     pub function: Function,
-    /// The coordinate; without one the function is read at 0.
+    /// The coordinate; if `None`, the function is evaluated at 0.
     pub coordinate: Option<CoordinateId>,
 }
 
-/// Where a path point is, and when.
+/// Location and condition of a path point.
 // Moving points are large and rare; a box would save little and get in the way of whoever builds one.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum PathPointKind {
-    /// Always at the same place in its frame, m.
+    /// At a fixed location in its frame, m.
     Fixed(Vec3<f64>),
-    /// Part of the path only while a coordinate is inside a range.
+    /// Part of the path only while a coordinate is in a range.
     Conditional {
-        /// Place in the frame, m.
+        /// Location in the frame, m.
         location: Vec3<f64>,
-        /// The coordinate that decides.
+        /// The coordinate.
         coordinate: CoordinateId,
-        /// Smallest and largest value (rad or m) with which the point is active.
+        /// Range of the coordinate (rad or m) in which the point is active.
         range: [f64; 2],
     },
-    /// At a place in its frame that depends on a coordinate.
+    /// At a location in its frame that depends on a coordinate.
     Moving {
         /// First component.
         x: MovingComponent,
@@ -132,15 +132,15 @@ pub enum PathPointKind {
         y: MovingComponent,
         /// Third component.
         z: MovingComponent,
-        /// The range of the coordinate (rad or m): the place stays put outside it.
+        /// Range of the coordinate (rad or m); the location is constant outside it.
         range: [f64; 2],
     },
 }
 
-/// How an ellipsoid finds the plane in which a path crosses it.
+/// How the plane in which a path crosses an ellipsoid is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WrapMethod {
-    /// A blend of the two others that stays smooth.
+    /// A smooth blend of the other two.
     #[default]
     Hybrid,
     /// Through the surface point nearest to the middle of the line inside.
@@ -150,7 +150,7 @@ pub enum WrapMethod {
 }
 
 impl WrapMethod {
-    /// Reads the words of model files.
+    /// Reads the names in model files.
     pub fn from_word(word: &str) -> Option<WrapMethod> {
         match word {
             "hybrid" | "Hybrid" | "HYBRID" | "Unassigned" => Some(WrapMethod::Hybrid),
@@ -166,62 +166,62 @@ impl WrapMethod {
 pub struct PathWrap {
     /// The wrap object.
     pub wrap: WrapId,
-    /// How an ellipsoid picks its plane; other shapes do not ask.
+    /// Method for ellipsoids; not used for other shapes.
     pub method: WrapMethod,
-    /// First and last path point, counted from 1, between which the path may wrap; a value below 1
-    /// stands for the first or the last point of the path.
+    /// First and last path point, counted from 1, between which the path may wrap; a value below 1 means the first or
+    /// the last point of the path.
     pub range: [i32; 2],
 }
 
-/// A path given by points and the surfaces between them.
+/// A path defined by points and wrap surfaces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeometryPath {
     /// Points in order from origin to insertion.
     pub points: Vec<PathPoint>,
-    /// Surfaces in the order they are tried.
+    /// Surfaces in the order in which they are tried.
     pub wraps: Vec<PathWrap>,
 }
 
-/// A path given by its length as a function of coordinates.
+/// A path defined by its length as a function of coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionBasedPath {
-    /// The coordinates the functions take, in order.
+    /// Arguments of the functions, in order.
     pub coordinates: Vec<CoordinateId>,
     /// Length, m.
     pub length: Function,
     /// Moment arm for each coordinate; empty for −∂length/∂q.
     pub moment_arms: Vec<Function>,
-    /// Lengthening speed, m/s, of the coordinates followed by their speeds; without it,
-    /// −Σ moment arm · speed.
+    /// Lengthening speed, m/s, as a function of the coordinates followed by their speeds; default: −Σ moment arm ·
+    /// speed.
     pub speed: Option<Function>,
-    /// Coordinates that change the length but feel no torque (`coordinates_without_torque`, not a property of OpenSim). It breaks the law of virtual
-    /// work; predicted walks of Falisse et al. (2022) do it at the toes.
+    /// Coordinates that change the length but get no torque (`coordinates_without_torque`, not a property of OpenSim).
+    /// This violates the principle of virtual work; the predicted gaits of Falisse et al. (2022) do so at the toes.
     pub without_torque: Vec<CoordinateId>,
 }
 
-/// A contact geometry that a path lies on where it has to go around it.
+/// A contact geometry over which a path may wrap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathObstacle {
     /// Name.
     pub name: String,
     /// Socket `contact_geometry`: the surface.
     pub geometry: GeometryId,
-    /// `contact_hint`: a place near the surface, in its frame, m, from which the search for the path starts and which thereby
-    /// chooses the side. Without one the path touches the surface only if it would otherwise go through.
+    /// `contact_hint`: a point near the surface, in its frame, m, from which the search for the path starts, which
+    /// determines the side. Without it the path touches the surface only if it would otherwise pass through.
     pub contact_hint: Option<Vec3<f64>>,
 }
 
-/// What a path over obstacles is made of.
+/// Elements of a path over obstacles.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scholz2015Element {
-    /// A point that it passes through, fixed to its frame.
+    /// A path point, fixed to its frame.
     Point(PathPoint),
-    /// A surface that it may lie on.
+    /// A surface over which it may wrap.
     Obstacle(PathObstacle),
 }
 
-/// A path that is as short as it can be over obstacles between points (`Scholz2015GeometryPath`).
+/// The shortest path over obstacles between points (`Scholz2015GeometryPath`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scholz2015Path {
     /// Points and obstacles in order from origin to insertion; the first and the last are points.
@@ -245,7 +245,7 @@ impl Scholz2015Path {
     }
 }
 
-/// The line along which a force acts.
+/// Path of a force.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Path {
     /// Points and surfaces.
@@ -257,7 +257,7 @@ pub enum Path {
 }
 
 impl Path {
-    /// Its points in order; a path that is a function has none.
+    /// Points in order; empty for a function-based path.
     pub fn points(&self) -> Vec<&PathPoint> {
         match self {
             Path::Geometry(p) => p.points.iter().collect(),

@@ -1,4 +1,4 @@
-//! Probes as a modeller writes them: quantities that are computed along a motion but do not change it.
+//! Probes as plain data: quantities that are computed along a motion but do not change it.
 //!
 //! Every field is the XML property of the same name, with OpenSim's default.
 
@@ -8,7 +8,7 @@ use soleus_math::Function;
 /// A probe, or a component that computes metabolic power.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// Name as the file gives it.
+    /// Name in the file.
     pub name: String,
     /// Absolute component path.
     pub path: String,
@@ -20,13 +20,13 @@ pub struct Probe {
     pub operation: ProbeOperation,
     /// `initial_conditions_for_integration`.
     pub initial_conditions: Vec<f64>,
-    /// `gain`, a factor of the result. Default 1.
+    /// `gain` of the result. Default 1.
     pub gain: f64,
-    /// What it computes.
+    /// Quantity that it computes.
     pub kind: ProbeKind,
 }
 
-/// What a probe does with its quantity: `probe_operation`.
+/// Operation of a probe on its quantity: `probe_operation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProbeOperation {
     /// `value`.
@@ -47,7 +47,7 @@ pub enum ProbeOperation {
 }
 
 impl ProbeOperation {
-    /// Reads the words of model files.
+    /// Reads the names in model files.
     pub fn from_word(word: &str) -> Option<ProbeOperation> {
         Some(match word {
             "value" => ProbeOperation::Value,
@@ -62,14 +62,14 @@ impl ProbeOperation {
     }
 }
 
-/// What a probe computes.
+/// Quantity that a probe computes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProbeKind {
     /// `Umberger2010MuscleMetabolicsProbe`: Umberger (2010) with the changes of Uchida et al. (2016).
     Umberger2010(Umberger2010),
     /// `Bhargava2004MuscleMetabolicsProbe`: Bhargava et al. (2004).
     Bhargava2004(Bhargava2004),
-    /// `Bhargava2004SmoothedMuscleMetabolics`: the same without corners, for optimal control.
+    /// `Bhargava2004SmoothedMuscleMetabolics`: the same, smoothed, for optimal control.
     Bhargava2004Smoothed(Bhargava2004Smoothed),
     /// `ActuatorPowerProbe`: Σ powerᵉ.
     ActuatorPower {
@@ -96,7 +96,7 @@ pub enum ProbeKind {
         /// `compute_potential_energy`. Default true.
         potential: bool,
     },
-    /// A class that is kept by its name only.
+    /// An unsupported class; only its name is kept.
     Other,
 }
 
@@ -111,8 +111,8 @@ pub struct MetabolicMuscle {
     pub density: f64,
     /// `ratio_slow_twitch_fibers`, 0 to 1. Default 0.5.
     pub ratio_slow_twitch_fibers: f64,
-    /// `provided_muscle_mass`, kg, if `use_provided_muscle_mass`; else the mass is
-    /// F₀/`specific_tension` · `density` · l₀.
+    /// `provided_muscle_mass`, kg, if `use_provided_muscle_mass`; otherwise the mass is F₀/`specific_tension` ·
+    /// `density` · l₀.
     pub provided_muscle_mass: Option<f64>,
     /// `activation_constant_slow_twitch`, W/kg (Bhargava only). Default 40.
     pub activation_constant_slow_twitch: f64,
@@ -172,7 +172,7 @@ pub struct Bhargava2004 {
     pub mechanical_work_rate_on: bool,
     /// `enforce_minimum_heat_rate_per_muscle`. Default true.
     pub enforce_minimum_heat_rate_per_muscle: bool,
-    /// `normalized_fiber_length_dependence_on_maintenance_rate`: the factor of the maintenance rate over
+    /// `normalized_fiber_length_dependence_on_maintenance_rate`: factor of the maintenance rate as a function of
     /// normalized fiber length; `None` for the default through (0, 0.5), (0.5, 0.5), (1, 1), (1.5, 0), (2, 0).
     pub fiber_length_dependence: Option<Function>,
     /// `use_force_dependent_shortening_prop_constant`. Default false.
@@ -193,7 +193,7 @@ pub struct Bhargava2004 {
     pub muscles: Vec<MetabolicMuscle>,
 }
 
-/// How corners are rounded: `smoothing_type`.
+/// Smoothing function: `smoothing_type`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetabolicSmoothing {
     /// `tanh`.

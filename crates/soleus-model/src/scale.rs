@@ -1,11 +1,11 @@
-//! A model made larger or smaller, body by body: a document in, a document out.
+//! Scaling of a model document, body by body.
 //!
-//! Each body has three factors s, one along each axis of its frame. What is fixed to a body moves with it, p ← s ∘ p
-//! (component by component), and the sizes of what it carries follow. Rules and their order: `Model::scale` and the
-//! `extendScale` methods of OpenSim 4.6, whose numbers this gives.
+//! Each body has three factors s, one along each axis of its frame. Points fixed to a body are scaled, p ← s ∘ p
+//! (component by component), and so are the sizes of components on it. Rules, order and results are those of
+//! `Model::scale` and the `extendScale` methods of OpenSim 4.6.
 //!
-//! Lengths of muscles and ligaments need the length of their paths before and after; [`scale_document`] leaves them, and
-//! [`scale_lengths`] sets them once those are known.
+//! Lengths of muscles and ligaments depend on the length of their paths before and after scaling; [`scale_document`]
+//! does not change them, and [`scale_lengths`] sets them once the path lengths are known.
 
 mod inertia;
 
@@ -22,20 +22,20 @@ use crate::model::Model;
 use soleus_math::{Rotation, SymMat33, Vec3, vec3};
 use std::collections::HashMap;
 
-/// How to scale.
+/// Settings of scaling.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ScaleOptions {
-    /// Bodies keep their share of the mass: only the total changes.
+    /// Whether bodies keep their fraction of the total mass.
     pub preserve_mass_distribution: bool,
-    /// Mass of the whole model afterwards, kg; what the factors give without it.
+    /// Mass of the scaled model, kg; default: computed from the factors.
     pub mass: Option<f64>,
-    /// Leave out what OpenSim 4.6 forgets: contact geometry, the points of constraints and of point forces, and the
-    /// lengths of `RigidTendonMuscle`s.
+    /// Does not scale what OpenSim 4.6 does not scale by mistake: contact geometry, the points of constraints and of
+    /// point forces, and the lengths of `RigidTendonMuscle`s.
     pub opensim_faults: bool,
 }
 
 /// The document of `model` with every body scaled by its factors (x, y, z; in the order of the model's bodies, ground
-/// first). The document is of the current version, as `model` was built from it. What cannot be scaled is told in `log`.
+/// first). The document must be of the current version, and `model` built from it. `log` reports what cannot be scaled.
 pub fn scale_document(
     doc: &Document,
     model: &Model,
@@ -52,8 +52,9 @@ pub fn scale_document(
     })
 }
 
-/// The document with the lengths of path forces multiplied: optimal fiber and tendon slack length of muscles, resting or
-/// slack length of ligaments and springs. `ratios` are length after by length before, by absolute path of the force.
+/// The document with scaled lengths of path forces: optimal fiber and tendon slack length of muscles, resting or slack
+/// length of ligaments and springs. `ratios` are the path lengths after over before scaling, by absolute path of the
+/// force.
 pub fn scale_lengths(
     doc: &Document,
     ratios: &HashMap<String, f64>,

@@ -10,8 +10,8 @@ use crate::model::Model;
 
 /// Reads an `ExternalLoads` document for a model.
 ///
-/// Bodies are found by absolute path or by name. `None` if and only if `diags` holds an error; the table
-/// itself is not opened.
+/// Bodies are found by absolute path or by name. `None` if and only if `diags` contains an error; the table itself is
+/// not opened.
 pub fn build_external_loads(doc: &Document, model: &Model, diags: &mut Diagnostics) -> Option<ExternalLoads> {
     let root = &doc.root;
     let found = if root.tag == "ExternalLoads" { Some(root) } else { root.child("ExternalLoads") };

@@ -16,7 +16,7 @@ pub(crate) fn is_function_class(class: &str) -> bool {
         || class.ends_with("Function")
 }
 
-/// The function that an element of any file is. `None`, with an error in `diags`, when it is none.
+/// The function defined by an element of any file. `None`, with an error in `diags`, if it is not a function.
 pub fn build_function(e: &Element, diags: &mut Diagnostics) -> Option<Function> {
     let cx = Context::without_components(std::mem::take(diags));
     let made = function(&cx, e, e.name());

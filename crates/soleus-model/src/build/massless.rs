@@ -1,4 +1,4 @@
-//! Bodies without mass that can move.
+//! Check for massless bodies that can move.
 
 use super::Builder;
 use crate::model::{Model, Unsupported};

@@ -1,10 +1,10 @@
-//! From a document to a model: properties checked, sockets resolved.
+//! Builds a model from a document: checks properties and resolves sockets.
 //!
 //! ```text
 //! Document (version 40600) ──components listed──▶ paths ──▶ frames ──▶ joints ──▶ the rest ──▶ Model
 //! ```
 //!
-//! Everything the file says is used, or named in a diagnostic, or only changes what is drawn.
+//! Everything in the file is used, reported in a diagnostic, or only affects display.
 
 mod constraints;
 pub(crate) mod context;
@@ -32,11 +32,10 @@ use properties::{PropertyReader, split_words};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-/// Turns a document of the current version into a model.
+/// Builds a model from a document of the current version.
 ///
-/// What is wrong or ignored is added to `diags`, with line, component path and a hint; building
-/// goes on after an error so that one run names them all. `None` if and only if `diags` holds an
-/// error (an older one too).
+/// Errors and ignored content are added to `diags`, with line, component path and a hint; building continues after an
+/// error so that one run reports them all. `None` if and only if `diags` contains an error, including earlier ones.
 pub fn build(doc: &Document, diags: &mut Diagnostics) -> Option<Model> {
     build_recorded(doc, diags, None).0
 }

@@ -1,4 +1,4 @@
-//! Actuators of coordinates, and coordinates that are prescribed.
+//! Coordinate actuators and prescribed coordinates.
 
 use super::{OperatorError, Reserves, Residuals};
 use crate::force::{ControlRange, CoordinateActuator, Force, ForceKind};

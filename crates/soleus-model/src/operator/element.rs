@@ -1,4 +1,4 @@
-//! Changes of what a file says.
+//! Changes to the model file.
 
 use super::OperatorError;
 use crate::document::{Content, Element};

@@ -1,8 +1,8 @@
-//! Changes of a model before it is used: OpenSim's `ModelOperator`s.
+//! Changes to a model before use: OpenSim's `ModelOperator`s.
 //!
-//! Some change what the file says ([`ModelOperator::change_element`]: joints, paths), the others what the model
-//! means ([`ModelOperator::change`]). A list is applied as [`apply_all`] does: to the file first, in order, then
-//! to the model, in order.
+//! Some change the file ([`ModelOperator::change_element`]: joints, paths), others the built model
+//! ([`ModelOperator::change`]). A list is applied by [`apply_all`]: to the file first, in order, then to the model, in
+//! order.
 
 mod actuators;
 mod element;
@@ -13,14 +13,14 @@ use crate::model::Model;
 use crate::muscle::TendonDynamicsMode;
 use soleus_math::{Function, vec3};
 
-/// A change of a model. Names and defaults are OpenSim's.
+/// A change to a model. Names and defaults are those of OpenSim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelOperator {
-    /// `ModOpReplaceJointsWithWelds`: the joints with these names or paths stay at zero.
+    /// `ModOpReplaceJointsWithWelds`: joints with these names or paths are fixed at zero.
     ReplaceJointsWithWelds(Vec<String>),
     /// `ModOpReplacePathsWithFunctionBasedPaths`: `FunctionBasedPath` elements named after the paths of forces.
     ReplacePaths(Vec<Element>),
-    /// `ModOpAddReserves`: a `CoordinateActuator` for every coordinate that is free.
+    /// `ModOpAddReserves`: a `CoordinateActuator` for every free coordinate.
     AddReserves(Reserves),
     /// `ModOpAddResiduals`: the same for coordinates of joints with ground.
     AddResiduals(Residuals),
@@ -42,18 +42,18 @@ pub enum ModelOperator {
     IgnorePassiveFiberForces,
     /// `ModOpPassiveFiberStrainAtOneNormForceDGF`.
     PassiveFiberStrainAtOneNormForce(f64),
-    /// `ModOpScaleActiveFiberForceCurveWidthDGF`: the width itself is set.
+    /// `ModOpScaleActiveFiberForceCurveWidthDGF`: sets the width itself.
     ScaleActiveFiberForceCurveWidth(f64),
     /// `ModOpFiberDampingDGF`.
     FiberDamping(f64),
-    /// A slope of the ground along x, degrees, uphill above zero; not of OpenSim. Gravity is turned about z, so that coordinates and
-    /// contacts stay those of level ground.
+    /// Slope of the ground along x, degrees, positive uphill; not in OpenSim. Gravity is rotated about z, so that
+    /// coordinates and contacts remain those of level ground.
     Slope(f64),
     /// `ModOpPrescribeCoordinateValues`: functions of time by path or name of the coordinate, rad or m.
     PrescribeCoordinateValues(Vec<(String, Function)>),
 }
 
-/// What `ModOpAddReserves` adds.
+/// Settings of `ModOpAddReserves`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reserves {
     /// `optimal_force`, N or N·m. Default 1.
@@ -62,12 +62,12 @@ pub struct Reserves {
     pub bound: Option<f64>,
     /// `skip_coordinates_with_actuators`. Default true.
     pub skip_coordinates_with_actuators: bool,
-    /// `skip_residual_coordinates`: leave out joints with ground. Default false.
+    /// `skip_residual_coordinates`: skips joints with ground. Default false.
     pub skip_residual_coordinates: bool,
 }
 
 impl Reserves {
-    /// From numbers as users list them: optimal force (N m or N), and bound of the controls. None for an empty list.
+    /// From a list of numbers: optimal force (N m or N), and bound of the controls. `None` for an empty list.
     pub fn from_numbers(numbers: &[f64]) -> Option<Reserves> {
         let &optimal_force = numbers.first()?;
         Some(Reserves { optimal_force, bound: numbers.get(1).copied(), ..Reserves::default() })
@@ -85,7 +85,7 @@ impl Default for Reserves {
     }
 }
 
-/// What `ModOpAddResiduals` adds.
+/// Settings of `ModOpAddResiduals`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Residuals {
     /// `rotational_optimal_force`, N·m. Default 1.
@@ -99,8 +99,8 @@ pub struct Residuals {
 }
 
 impl Residuals {
-    /// From numbers as users list them: optimal moment (N m), optimal force (N), which is the same without one of its own, and bound of
-    /// the controls. None for an empty list.
+    /// From a list of numbers: optimal moment (N m), optimal force (N), which by default equals the moment, and bound
+    /// of the controls. `None` for an empty list.
     pub fn from_numbers(numbers: &[f64]) -> Option<Residuals> {
         let &moment = numbers.first()?;
         Some(Residuals {
@@ -126,22 +126,22 @@ impl Default for Residuals {
 /// Why a model cannot be changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OperatorError {
-    /// A joint that is not there.
+    /// A joint that does not exist.
     #[error("the model has no joint `{name}` to replace with a weld")]
     NoSuchJoint {
-        /// Name or path that was asked for.
+        /// Requested name or path.
         name: String,
     },
-    /// A force that is not there, or has no path.
+    /// A force that does not exist or has no path.
     #[error("the model has no path force `{name}`")]
     NoSuchForce {
-        /// Name or path that was asked for.
+        /// Requested name or path.
         name: String,
     },
-    /// A coordinate that is not there.
+    /// A coordinate that does not exist.
     #[error("the model has no coordinate `{name}`")]
     NoSuchCoordinate {
-        /// Name or path that was asked for.
+        /// Requested name or path.
         name: String,
     },
     /// A muscle of a class that cannot be replaced.
@@ -154,20 +154,20 @@ pub enum OperatorError {
         /// Its class.
         class: String,
     },
-    /// A number that makes no sense.
+    /// An invalid value.
     #[error("{what} must be {expected}, found {value}")]
     BadNumber {
-        /// Which property.
+        /// Name of the property.
         what: &'static str,
-        /// What it must be.
+        /// Expected value.
         expected: &'static str,
-        /// What it is.
+        /// The value.
         value: f64,
     },
 }
 
 impl ModelOperator {
-    /// Changes the `Model` element of a file of version 40600; most operators change nothing here.
+    /// Changes the `Model` element of a file of version 40600; most operators have no effect here.
     pub fn change_element(&self, model: &mut Element) -> Result<(), OperatorError> {
         match self {
             ModelOperator::ReplaceJointsWithWelds(names) => {
@@ -180,7 +180,7 @@ impl ModelOperator {
         }
     }
 
-    /// Changes the model; those that change files change nothing here.
+    /// Changes the model; operators on files have no effect here.
     pub fn change(&self, model: &mut Model) -> Result<(), OperatorError> {
         match self {
             ModelOperator::ReplaceJointsWithWelds(_) | ModelOperator::ReplacePaths(_) => Ok(()),
@@ -201,12 +201,12 @@ impl ModelOperator {
     }
 }
 
-/// All changes of the model; those of its file must have been made.
+/// Applies all changes to the model; those to its file must have been made before.
 pub fn apply_all(model: &mut Model, operators: &[ModelOperator]) -> Result<(), OperatorError> {
     operators.iter().try_for_each(|o| o.change(model))
 }
 
-/// All changes of the file.
+/// Applies all changes to the file.
 pub fn apply_all_to_element(model: &mut Element, operators: &[ModelOperator]) -> Result<(), OperatorError> {
     operators.iter().try_for_each(|o| o.change_element(model))
 }

@@ -1,4 +1,4 @@
-//! Changes of all muscles.
+//! Changes to all muscles.
 
 use super::{ModelOperator, OperatorError};
 use crate::controller::ControllerKind;

@@ -1,4 +1,4 @@
-//! The inertia of a body that changes its size.
+//! Inertia of a scaled body.
 
 use soleus_math::{SymMat33, Vec3};
 
@@ -8,15 +8,15 @@ const MASSLESS_BELOW_KG: f64 = f64::EPSILON;
 /// Factors this close together, relatively, count as one: ε^(7/8), Simbody's `SignificantReal`.
 const EQUAL_WITHIN: f64 = 2.0e-14;
 
-/// Inertia about the mass center, kg·m², of a body whose mass goes from m₀ to m, kg, and whose size changes by s along x,
-/// y, z.
+/// Inertia about the mass center, kg·m², of a body whose mass changes from m₀ to m, kg, and whose size changes by
+/// factors s along x, y, z.
 ///
-/// With one factor for all axes every moment goes with m s²:
+/// With one factor for all axes all moments are proportional to m s²:
 ///
 ///   I ← (m/m₀) s² I                                     (1)
 ///
-/// Else the body is taken for a cylinder along the axis a of its smallest moment, whose radius r and length l follow from
-/// two of the moments (b is x, or y if a is x):
+/// Otherwise the body is approximated by a cylinder along the axis a of its smallest moment, whose radius r and length
+/// l are computed from two of the moments (b is x, or y if a is x):
 ///
 ///   r² = 2 Iₐₐ/m₀,   l² = 12 (I_bb − m₀ r²/4)/m₀        (2)  both at least zero
 ///   r² ← r² s_b s_c,   l ← l sₐ                         (3)  b and c across a
