@@ -1,4 +1,4 @@
-//! Putting a state on the manifold of its constraints.
+//! Assembly: projection of a state onto its constraints.
 
 use crate::joint::{angles_rate, speeds_from_rates};
 use crate::system::{State, System, Workspace};
@@ -7,12 +7,12 @@ use soleus_math::{Vec3, vec3};
 use soleus_model::constraint::ConstraintKind;
 use soleus_model::model::Model;
 
-/// How an assembly went.
+/// Result of an assembly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assembled {
-    /// Newton steps taken.
+    /// Number of Newton steps.
     pub iterations: usize,
-    /// Largest position error left.
+    /// Maximum remaining position error.
     pub error: f64,
 }
 
@@ -22,11 +22,11 @@ pub struct Assembled {
     "not assembled after {iterations} steps: equation {worst} is violated by {error:.3e} (tolerance {wanted:.0e})"
 )]
 pub struct NotAssembled {
-    /// Newton steps taken.
+    /// Number of Newton steps.
     pub iterations: usize,
     /// Largest position error left.
     pub error: f64,
-    /// What was asked for.
+    /// Requested value.
     pub wanted: f64,
     /// The equation it belongs to.
     pub worst: usize,
@@ -42,18 +42,18 @@ const FREEDOM: f64 = 1e6;
 /// rounding of the model's axes, such as a point off the plane that a planar model moves in.
 const OUT_OF_REACH: f64 = 1e-8;
 
-/// Which mobilities give way to constraints, and how much.
+/// Weights of the mobilities in assembly.
 #[derive(Clone, Debug)]
 pub struct Assembler {
     compliance: Vec<f64>,
-    /// Position errors to reach.
+    /// Tolerance for position errors.
     pub tolerance: f64,
-    /// Newton steps to take at most.
+    /// Maximum number of Newton steps.
     pub max_iterations: usize,
 }
 
 impl Assembler {
-    /// The usual preferences of a model.
+    /// Default weights for a model.
     pub fn new(model: &Model, system: &System) -> Self {
         let tree = &system.tree;
         let mut compliance = vec![1.0; tree.num_mobilities];
@@ -70,14 +70,14 @@ impl Assembler {
         Assembler { compliance, tolerance: 1e-10, max_iterations: 50 }
     }
 
-    /// Moves `x.q` as little as possible, in the weighted sense, until all position errors vanish;
-    /// then the speeds likewise.
+    /// Changes `x.q` as little as possible, in a weighted norm, to make all position errors zero; then does the same
+    /// for the speeds.
     ///
     /// Gauss–Newton on  min ½ |q − q₀|²_W  subject to  perr(q) = 0:
     ///
     ///   Δ = δ − W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁺ (perr + G δ),   δ = q₀ − q
     ///
-    /// with steps halved while the error grows. Errors that no step makes smaller are let be if they are tiny.
+    /// with steps halved while the error increases. Very small errors that no step reduces are accepted.
     pub fn solve_assembly(
         &self,
         system: &System,

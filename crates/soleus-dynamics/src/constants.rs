@@ -1,20 +1,20 @@
-//! Numbers of a model that carry derivatives.
+//! Model constants with derivatives.
 
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Real, Transform, Vec3, vec3};
 use soleus_model::id::FrameId;
 
-/// Makes a property of a component, known by its name in files and its value there, a constant of type `P`.
+/// Converts a property of a component, given by its name in files and its value, to a constant of type `P`.
 ///
-/// With `P = f64` it hands the value on. With dual numbers it may seed one of the properties, so that everything computed
-/// from the component has derivatives by it.
+/// With `P = f64` it returns the value. With dual numbers it may seed one of the properties, so that all results of the
+/// component have derivatives with respect to it.
 pub type Constants<'a, P> = dyn FnMut(&str, f64) -> P + 'a;
 
-/// The same for components that stand in frames, whose poses on their bodies may carry derivatives as well.
+/// The same for components with frames, whose poses on their bodies may also have derivatives.
 pub struct Numbers<'a, P: Real> {
-    /// Of properties.
+    /// For properties.
     pub constant: &'a mut Constants<'a, P>,
-    /// Of poses of frames.
+    /// For poses of frames.
     pub pose: &'a dyn Fn(FrameId, Transform<f64>) -> Transform<P>,
 }
 

@@ -1,10 +1,9 @@
-//! The view of a pose that forces, paths and contacts see, and where they put their loads.
+//! Interface of kinematics and loads for forces, paths and contacts.
 
 use soleus_math::{Over, Real, SpatialVec, Transform, Vec3};
 use soleus_model::id::{CoordinateId, FrameId};
 
-/// A frame fixed to a body, ready for computing: the body's index in [`Kinematics`] and the
-/// frame's constant pose on it.
+/// A compiled frame fixed to a body: the body's index in [`Kinematics`] and the frame's constant pose on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BodyFrame<P: Real = f64> {
     /// Index of the body; 0 is ground.
@@ -13,7 +12,7 @@ pub struct BodyFrame<P: Real = f64> {
     pub X_BF: Transform<P>,
 }
 
-/// Turns the handles of a model into indices for computing. Passed to every `compile`.
+/// Converts the handles of a model to indices. Passed to every `compile`.
 pub trait Resolve {
     /// The body that carries a frame, and the frame's pose on it.
     fn frame(&self, id: FrameId) -> BodyFrame;
@@ -21,7 +20,7 @@ pub trait Resolve {
     fn mobility(&self, id: CoordinateId) -> usize;
 }
 
-/// Positions and velocities of everything, at one instant.
+/// Positions and velocities at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct Kinematics<'a, T: Real> {
     /// Time, s.
@@ -37,7 +36,7 @@ pub struct Kinematics<'a, T: Real> {
 }
 
 impl<T: Real> Kinematics<'_, T> {
-    /// Place in ground of a point given in a body.
+    /// Position in ground of a point given in a body.
     #[inline(always)]
     pub fn point<P: Real>(&self, body: usize, p_BS: Vec3<P>) -> Vec3<T>
     where
@@ -45,7 +44,7 @@ impl<T: Real> Kinematics<'_, T> {
     {
         self.X_GB[body] * Vec3::lift(p_BS)
     }
-    /// Velocity in ground of the body-fixed point that is at ground place `p_GS` now.
+    /// Velocity in ground of the body-fixed point at position `p_GS` in ground.
     #[inline(always)]
     pub fn velocity_at(&self, body: usize, p_GS: Vec3<T>) -> Vec3<T> {
         let V = self.V_GB[body];
@@ -61,7 +60,7 @@ impl<T: Real> Kinematics<'_, T> {
     }
 }
 
-/// Where forces add up: a wrench on each body and a generalized force on each mobility.
+/// Accumulated loads: a wrench on each body and a generalized force on each mobility.
 #[derive(Debug)]
 pub struct Loads<'a, T: Real> {
     /// Wrench on each body about the body's origin, in ground; index 0 is ground.
@@ -71,7 +70,7 @@ pub struct Loads<'a, T: Real> {
 }
 
 impl<T: Real> Loads<'_, T> {
-    /// Adds a force `f` (in ground) at the ground place `p_GS` of a body.
+    /// Adds a force `f` (in ground) at position `p_GS` in ground of a body.
     #[inline(always)]
     pub fn add_force_at(&mut self, kin: &Kinematics<T>, body: usize, p_GS: Vec3<T>, f: Vec3<T>) {
         let r = p_GS - kin.X_GB[body].p;

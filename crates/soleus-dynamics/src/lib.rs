@@ -1,4 +1,4 @@
-//! What a musculoskeletal model does: kinematics, paths, muscles, forces and motion.
+//! Dynamics of musculoskeletal models: kinematics, paths, muscles, forces and motion.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.
 
@@ -23,10 +23,9 @@ pub use force::{CompiledForce, ForceError, ForceResolve, PathForce};
 pub use kinematics::{BodyFrame, Kinematics, Loads, Resolve};
 pub use system::{State, System, SystemRef, Workspace};
 
-/// Choices made when a model is compiled.
+/// Options of model compilation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Reproduce the faults of OpenSim 4.6 that we otherwise mend, to compare with its numbers; each is
-    /// listed in `docs/differences-from-opensim.md`.
+    /// Reproduces known errors of OpenSim 4.6, for comparison; they are listed in `docs/differences-from-opensim.md`.
     pub opensim_faults: bool,
 }

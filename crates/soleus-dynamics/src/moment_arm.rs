@@ -1,12 +1,12 @@
 //! Moment arms: the generalized force of a unit tension on a coordinate.
 //!
-//! Constraints couple coordinates, so the arm of a path about coordinate i counts what moves with
-//! it (Sherman, Seth, Delp 2013): with c the speeds that follow when coordinate i has unit speed,
+//! Constraints couple coordinates, so the moment arm of a path about coordinate i includes the coordinates that move
+//! with it (Sherman, Seth, Delp 2013): with c the speeds when coordinate i has unit speed,
 //!
 //!   r_i = c · f,   f = Jᵀ F + τ of a unit tension                      (1)
 //!   c = e_i − Gᵀ (G Gᵀ)⁺ G e_i, divided by its own entry i             (2)
 //!
-//! For a path that no constraint touches, r_i = −∂L/∂q_i.
+//! For a path without constrained coordinates, r_i = −∂L/∂q_i.
 
 use crate::constraint::CompiledConstraint;
 use crate::kinematics::Loads;
@@ -15,11 +15,11 @@ use crate::system::{System, Workspace};
 use soleus_math::dense::{factorize_min_norm, solve_min_norm_factorized};
 use soleus_math::{Real, SpatialVec};
 
-/// Scratch of the moment-arm computations.
+/// Scratch memory for moment arms.
 #[derive(Clone, Debug)]
 pub struct MomentArms<T: Real> {
     body: Vec<SpatialVec<T>>,
-    /// Generalized force of the last path asked for.
+    /// Generalized force of the last path.
     pub generalized_force: Vec<T>,
     /// Coupling vectors (2), one row per mobility.
     coupling: Vec<T>,
@@ -27,7 +27,7 @@ pub struct MomentArms<T: Real> {
 }
 
 impl<T: Real> MomentArms<T> {
-    /// Finds how speeds are coupled at the current pose; `ws.constraints` must be computed.
+    /// Determines the coupling of speeds at the current pose; `ws.constraints` must be computed.
     pub fn new(system: &System, ws: &Workspace<T>) -> Self {
         let n = system.tree.num_mobilities;
         let mut coupling = vec![T::zero(); n * n];
@@ -49,8 +49,8 @@ impl<T: Real> MomentArms<T> {
         }
     }
 
-    /// Generalized force of a unit tension along the path of force number `force`; its moment arms
-    /// then come from [`arm`](Self::arm).
+    /// Generalized force of a unit tension along the path of force `force`; its moment arms are then returned by
+    /// [`arm`](Self::arm).
     pub fn compute_path(&mut self, system: &System, ws: &Workspace<T>, force: usize) {
         self.body.fill(SpatialVec::zero());
         self.generalized_force.fill(T::zero());

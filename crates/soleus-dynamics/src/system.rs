@@ -1,4 +1,4 @@
-//! A model ready for computing: flat, indexed, immutable, shared by all threads.
+//! A compiled model: flat, indexed, immutable, shared by all threads.
 
 mod report;
 
@@ -23,40 +23,40 @@ use soleus_model::model::Model;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Why a model cannot be computed with.
+/// Why a model cannot be compiled.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SystemError {
-    /// The joints do not make a tree.
+    /// The joints do not form a tree.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// A muscle's parameters make no sense.
+    /// Invalid muscle parameters.
     #[error("muscle {path}: {source}")]
     Muscle {
         /// Absolute path of the muscle.
         path: String,
-        /// What is wrong.
+        /// Cause.
         source: MuscleError,
     },
-    /// A force's parameters make no sense.
+    /// Invalid force parameters.
     #[error("force {path}: {source}")]
     Force {
         /// Absolute path of the force.
         path: String,
-        /// What is wrong.
+        /// Cause.
         source: ForceError,
     },
-    /// A path makes no sense.
+    /// An invalid path.
     #[error("path of {path}: {source}")]
     Path {
-        /// Absolute path of the force that acts along it.
+        /// Absolute path of the force along it.
         path: String,
-        /// What is wrong.
+        /// Cause.
         source: PathError,
     },
 }
 
 impl SystemError {
-    /// Absolute path of the component at fault; `Model::line_of` tells its line.
+    /// Absolute path of the component with the error; `Model::line_of` returns its line.
     pub fn component(&self) -> &str {
         match self {
             SystemError::Tree(e) => e.component(),
@@ -67,12 +67,12 @@ impl SystemError {
     }
 }
 
-/// What a force of the system is made of.
+/// Law of a force.
 #[derive(Clone, Debug)]
 pub enum Actor<P: Real = f64> {
-    /// A muscle, which pulls along its path.
+    /// A muscle, along its path.
     Muscle(Box<CompiledMuscle<P>>),
-    /// Anything else; along its path if it has one.
+    /// Any other force; along its path if it has one.
     Force(Box<CompiledForce<P>>),
 }
 
@@ -81,22 +81,22 @@ pub enum Actor<P: Real = f64> {
 pub struct SystemForce {
     /// Whether it acts (`appliesForce`).
     pub enabled: bool,
-    /// The line it acts along, if it is a path.
+    /// Its path, if any.
     pub path: Option<CompiledPath>,
-    /// The law it follows.
+    /// Its law.
     pub actor: Actor,
     /// Its controls.
     pub controls: Range<usize>,
-    /// Its states, as positions in [`State::z`].
+    /// Its states, as indices into [`State::z`].
     pub states: Range<usize>,
 }
 
-/// A model ready for computing.
+/// A compiled model.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The bodies.
     pub tree: Tree,
-    /// m/s², in ground.
+    /// Gravity, m/s², in ground.
     pub gravity: Vec3<f64>,
     /// Enforced constraints.
     pub constraints: ConstraintSet,
@@ -110,14 +110,14 @@ pub struct System {
     pub num_aux: usize,
     /// Absolute names of the auxiliary states, `/forceset/soleus_r/activation`.
     pub aux_names: Vec<String>,
-    /// State the model starts in.
+    /// Default state of the model.
     pub default_state: State<f64>,
 }
 
 /// The state of a system: a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State<T> {
-    /// s.
+    /// Time, s.
     pub time: T,
     /// Coordinate values by mobility.
     pub q: Vec<T>,
@@ -135,19 +135,19 @@ impl<T: Real> State<T> {
     }
 }
 
-/// Directions of one evaluation of the whole motion with derivatives.
+/// Number of directions in one evaluation of the whole motion with derivatives.
 pub const LANES: usize = 8;
 
 /// The scalar of such an evaluation. Large functions have a copy for it here, which other crates share.
 pub(crate) type Along = Dual<f64, LANES>;
 
-/// Variables of one evaluation with second derivatives.
+/// Number of variables in one evaluation with second derivatives.
 pub const JET_LANES: usize = 12;
 
 /// The scalar of such an evaluation, as [`Along`].
 pub(crate) type Jets = Jet<JET_LANES, 78>;
 
-/// Scratch memory and results; sized once by [`System::workspace`].
+/// Scratch memory and results; allocated once by [`System::workspace`].
 #[derive(Clone, Debug)]
 pub struct Workspace<T: Real> {
     /// Motion of the bodies.
@@ -177,10 +177,10 @@ pub struct Workspace<T: Real> {
     controls: Vec<T>,
 }
 
-/// Why accelerations could not be found.
+/// Why accelerations could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MotionError {
-    /// The mass matrix is singular, and the forces ask for an acceleration that it cannot give.
+    /// The mass matrix is singular, and the forces require an acceleration that is undetermined.
     #[error(
         "mobility {mobility} has no inertia, but forces or constraints act on it: its acceleration is undetermined"
     )]
@@ -188,7 +188,7 @@ pub enum MotionError {
         /// The first mobility without inertia.
         mobility: usize,
     },
-    /// Bodies without mass end a chain of joints.
+    /// A chain of joints that ends with massless bodies.
     #[error("mobility {mobility} moves only massless bodies: its acceleration is undetermined")]
     Massless {
         /// The first such mobility.
@@ -205,12 +205,12 @@ impl MotionError {
     }
 }
 
-/// A system that is borrowed, or shared with others who hold it: what keeps one for long takes either.
+/// A borrowed or shared system, for types that keep one.
 #[derive(Clone, Debug)]
 pub enum SystemRef<'a> {
-    /// Somebody else's.
+    /// Borrowed.
     Borrowed(&'a System),
-    /// Held as long as needed; the lifetime is then `'static`.
+    /// Shared; the lifetime is then `'static`.
     Shared(Arc<System>),
 }
 
@@ -327,7 +327,7 @@ impl System {
         })
     }
 
-    /// Room for everything this system computes, in the scalar `T`.
+    /// Memory for all computations of this system, in the scalar `T`.
     pub fn workspace<T: Real>(&self) -> Workspace<T> {
         let (n, nb) = (self.tree.num_mobilities, self.tree.nodes.len());
         Workspace {
@@ -352,10 +352,10 @@ impl System {
         }
     }
 
-    /// Mobilities that move every body of a force's path alike, and so do not change it, but about which it has a moment all the same,
-    /// since its loads do not balance ([`CompiledPath::is_balanced`]): 0.2 mm about the tilt of the pelvis for the gastrocnemii of
-    /// Rajagopal's model. No physics is in it: where residual actuators along the axes of the root share it with muscles, muscles depend on
-    /// the way that a subject faces.
+    /// Mobilities that move all bodies of a force's path together, and so do not change it, but about which it still
+    /// has a moment because its loads are not in balance ([`CompiledPath::is_balanced`]): 0.2 mm about the pelvic tilt
+    /// for the gastrocnemii of Rajagopal's model. This is an artifact: if residual actuators along the axes of the root
+    /// share this moment with muscles, muscle forces depend on the direction in which the subject faces.
     pub fn unbalanced_about(&self, force: usize) -> Vec<usize> {
         let Some(path) = self.forces[force].path.as_ref().filter(|p| !p.is_balanced()) else {
             return Vec::new();
@@ -365,7 +365,7 @@ impl System {
         (0..self.tree.num_mobilities).filter(is_alike).collect()
     }
 
-    /// Whether forces or constraints depend on time other than through controls and states.
+    /// Whether forces or constraints depend on time explicitly.
     pub fn depends_on_time(&self) -> bool {
         let forces = self.forces.iter().any(|f| match &f.actor {
             Actor::Force(c) => c.depends_on_time(),
@@ -374,14 +374,14 @@ impl System {
         forces || self.constraints.list.iter().any(|c| matches!(c, CompiledConstraint::Prescribed { .. }))
     }
 
-    /// q̇ for the speeds of a state; they differ where speeds are an angular velocity.
+    /// q̇ for the speeds of a state; they differ if speeds are an angular velocity.
     pub fn coordinate_rates<T: Real>(&self, x: &State<T>) -> Vec<T> {
         let mut qdot = x.u.clone();
         self.compute_coordinate_rates(x, &mut qdot);
         qdot
     }
 
-    /// Writes q̇ for the speeds of a state.
+    /// Computes q̇ for the speeds of a state.
     pub fn compute_coordinate_rates<T: Real>(&self, x: &State<T>, qdot: &mut [T]) {
         qdot.copy_from_slice(&x.u);
         for node in self.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
@@ -466,7 +466,7 @@ impl System {
         }
     }
 
-    /// Adds the loads of one force that acts without a path, whether enabled or not.
+    /// Adds the loads of one force without a path, whether enabled or not.
     pub fn add_force<T: Real>(&self, i: usize, x: &State<T>, controls: &[T], ws: &mut Workspace<T>) {
         ws.controls.clear();
         ws.controls.extend_from_slice(&controls[self.forces[i].controls.clone()]);
@@ -679,8 +679,8 @@ impl System {
         Ok(())
     }
 
-    /// Everything from a state and controls: kinematics, paths, forces, accelerations and the
-    /// derivatives of all states. Allocates nothing.
+    /// Computes everything from a state and controls: kinematics, paths, forces, accelerations and the derivatives of
+    /// all states. Does not allocate memory.
     pub fn compute_motion<T: Real>(
         &self,
         x: &State<T>,
@@ -690,7 +690,8 @@ impl System {
         self.compute_damped_motion(x, controls, &[], ws)
     }
 
-    /// As [`compute_motion`](Self::compute_motion), with damping of each mobility besides, N·s/m or N·m·s/rad; none when empty.
+    /// As [`compute_motion`](Self::compute_motion), with additional damping of each mobility, N·s/m or N·m·s/rad; empty
+    /// for none.
     pub fn compute_damped_motion<T: Real>(
         &self,
         x: &State<T>,
@@ -707,8 +708,8 @@ impl System {
         self.compute_accelerations(x, ws)
     }
 
-    /// Puts every muscle's fiber in equilibrium with its tendon at the pose, speeds and activations of `x`.
-    /// Returns the forces whose muscle could not be, each with the reason; their states are left alone.
+    /// Equilibrates all muscle fibers with their tendons at the pose, speeds and activations of `x`. Returns the forces
+    /// without equilibrium, each with the reason; their states are not changed.
     pub fn solve_equilibrium(
         &self,
         x: &mut State<f64>,

@@ -4,8 +4,8 @@
 //!
 //!   M u̇ + Gᵀ λ = f,   G u̇ = b                                   (1)
 //!
-//! so λ acts with the sign of Simbody: the constraint forces on the right-hand side are −Gᵀ λ.
-//! Rows and their order are Simbody's too, which makes multipliers comparable.
+//! so λ has the sign of Simbody: the constraint forces on the right-hand side are −Gᵀ λ. Rows and their order are also
+//! those of Simbody, so that multipliers can be compared.
 
 mod reaction;
 mod row;
@@ -30,7 +30,7 @@ pub struct ConstraintSet<P: Real = f64> {
 pub struct ConstraintWorkspace<T: Real> {
     /// Position errors of the holonomic rows.
     pub qerr: Vec<T>,
-    /// G u minus what the constraints ask for.
+    /// Velocity errors: G u minus the prescribed values.
     pub uerr: Vec<T>,
     /// G, row by row.
     pub G: Vec<T>,
@@ -157,7 +157,7 @@ impl<P: Real> ConstraintSet<P> {
         ws.A = A;
     }
 
-    /// As [`compute`](Self::compute), with the accelerations of the bodies at u̇ = 0 already at hand.
+    /// As [`compute`](Self::compute), with given accelerations of the bodies at u̇ = 0.
     pub fn compute_with<T: Over<P>>(
         &self,
         tree: &Tree,
@@ -206,7 +206,7 @@ impl<P: Real> ConstraintSet<P> {
         }
     }
 
-    /// Solves (1): `x` holds f on entry and u̇ on return. `mass` is factorised as M = Lᵀ D L.
+    /// Solves (1): `x` is f on entry and u̇ on return. `mass` is factorized as M = Lᵀ D L.
     ///
     ///   Y = L⁻ᵀ Gᵀ,  y = L⁻ᵀ f                                      (2)
     ///   (Yᵀ D⁻¹ Y) λ = Yᵀ D⁻¹ y − b                                 (3)

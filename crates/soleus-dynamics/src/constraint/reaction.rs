@@ -1,7 +1,7 @@
-//! What constraints do to bodies and mobilities.
+//! Constraint forces on bodies and mobilities.
 //!
-//! In M u̇ + Gᵀ λ = f the forces of the constraints are −Gᵀ λ. Here they are told apart into wrenches on bodies and forces on
-//! mobilities, as joint reactions and reports of contact need them.
+//! In M u̇ + Gᵀ λ = f the constraint forces are −Gᵀ λ. Here they are separated into wrenches on bodies and forces on
+//! mobilities, for joint reactions and contact reports.
 
 use super::{CompiledConstraint, ConstraintSet};
 use crate::joint::angles_rate;
@@ -11,7 +11,7 @@ use soleus_math::{Real, SpatialVec, Transform, Vec3, vec3};
 use std::ops::Range;
 
 impl ConstraintSet {
-    /// Equations of constraint `i`: the holonomic ones, and those on speeds.
+    /// Equations of constraint `i`: holonomic equations, and velocity equations.
     pub fn equations(&self, i: usize) -> (Range<usize>, Range<usize>) {
         let position =
             |c: &[CompiledConstraint]| c.iter().map(CompiledConstraint::num_position).sum::<usize>();
@@ -37,7 +37,7 @@ impl ConstraintSet {
 }
 
 impl CompiledConstraint {
-    /// Adds the forces of this constraint for the multipliers of its holonomic equations and of those on speeds.
+    /// Adds the forces of this constraint for the multipliers of its holonomic and velocity equations.
     pub fn add_reaction<T: Real>(
         &self,
         tree: &Tree,

@@ -1,18 +1,18 @@
-//! The rows of each kind of constraint.
+//! Rows of each kind of constraint.
 
 use crate::joint::angles_rate;
 use crate::kinematics::BodyFrame;
 use crate::multibody::{Tree, TreeKinematics};
 use soleus_math::{Dual, Function, Over, Real, SpatialVec, Transform, Vec3, vec3};
 
-/// A constraint ready for computing.
+/// A compiled constraint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompiledConstraint<P: Real = f64> {
     /// q − value = 0: a locked coordinate.
     Locked {
         /// Mobility of the coordinate.
         mobility: usize,
-        /// Value it is held at.
+        /// Fixed value.
         value: f64,
     },
     /// q − f(t) = 0: a prescribed coordinate.
@@ -33,48 +33,49 @@ pub enum CompiledConstraint<P: Real = f64> {
         /// Its factor.
         scale: P,
     },
-    /// A point of body 2 on a point of body 1.
+    /// A point of body 2 coincides with a point of body 1.
     Point {
         /// Point on body 1.
         first: Station<P>,
         /// Point on body 2.
         second: Station<P>,
-        /// Nearest body that carries both; the equations are written in its axes.
+        /// Nearest common ancestor body; the equations are written in its axes.
         ancestor: usize,
     },
-    /// Frame 2 on frame 1.
+    /// Frame 2 coincides with frame 1.
     Weld {
         /// Frame on body 1.
         first: BodyFrame<P>,
         /// Frame on body 2.
         second: BodyFrame<P>,
-        /// Nearest body that carries both.
+        /// Nearest common ancestor body.
         ancestor: usize,
     },
-    /// Distance of two points.
+    /// Constant distance of two points.
     Distance {
         /// Point on body 1.
         first: Station<P>,
         /// Point on body 2.
         second: Station<P>,
-        /// m.
+        /// Distance, m.
         distance: f64,
     },
     /// A point of the follower on a line of the first body.
     PointOnLine {
         /// Point on the line, and the body that carries the line.
         line: Station<P>,
-        /// Two directions across the line, in that body.
+        /// Two directions perpendicular to the line, in that body.
         across: [Vec3<P>; 2],
         /// Point on the follower.
         follower: Station<P>,
     },
-    /// A body rolls on a plane of another without slip.
+    /// A body rolls on a plane of another body without slip.
     Rolling(Rolling<P>),
 }
 
-/// A body that rolls on a plane without slip (Hamner, Seth, Steele, Delp 2013): its point p_R stays at the height of the plane,
-/// its axis square to the x axis of the surface, and where p_S is it has the velocity of the surface along x and z.
+/// A body that rolls on a plane without slip (Hamner, Seth, Steele, Delp 2013): its point p_R stays at the height of
+/// the plane, its axis perpendicular to the x axis of the surface, and at p_S it has the velocity of the surface along
+/// x and z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rolling<P: Real = f64> {
     /// The rolling body.
@@ -87,11 +88,11 @@ pub struct Rolling<P: Real = f64> {
     pub height: f64,
     /// Point that stays on the plane, in the roller. OpenSim: its origin, except in induced accelerations.
     pub p_R: Vec3<P>,
-    /// Axis that does not turn about the normal, in the roller. OpenSim: its z axis, except in induced accelerations.
+    /// Axis that does not rotate about the normal, in the roller. OpenSim: its z axis, except in induced accelerations.
     pub axis_R: Vec3<P>,
     /// Point without slip, in the surface. OpenSim: its origin, except in induced accelerations.
     pub p_S: Vec3<P>,
-    /// Which equations hold: on the plane, no twist, no slip along x, no slip along z.
+    /// Active equations: on the plane, no twist, no slip along x, no slip along z.
     pub active: [bool; 4],
 }
 
@@ -100,11 +101,11 @@ pub struct Rolling<P: Real = f64> {
 pub struct Station<P: Real = f64> {
     /// Node of the body.
     pub body: usize,
-    /// Place in the body.
+    /// Location in the body.
     pub p_BS: Vec3<P>,
 }
 
-/// Where a constraint writes its equations.
+/// Equations of a constraint.
 #[derive(Debug)]
 pub struct Rows<'a, T> {
     /// Number of mobilities.
@@ -192,7 +193,7 @@ impl<P: Real> CompiledConstraint<P> {
         }
     }
 
-    /// Equations on speeds alone.
+    /// Number of velocity equations.
     pub fn num_speed(&self) -> usize {
         match self {
             CompiledConstraint::Rolling(c) => usize::from(c.active[2]) + usize::from(c.active[3]),
@@ -200,7 +201,7 @@ impl<P: Real> CompiledConstraint<P> {
         }
     }
 
-    /// Whether it speaks of coordinates alone, and so needs no poses of bodies.
+    /// Whether it depends on coordinates only, and not on poses of bodies.
     pub fn is_on_coordinates(&self) -> bool {
         matches!(
             self,
@@ -210,7 +211,7 @@ impl<P: Real> CompiledConstraint<P> {
         )
     }
 
-    /// Whether its row of G is the same in every state, and its bias depends on time alone.
+    /// Whether its row of G is constant, and its bias depends on time only.
     pub fn is_constant(&self, tree: &Tree) -> bool {
         let plain = |m: usize| tree.angular[m].is_none();
         match self {
@@ -385,7 +386,7 @@ impl<P: Real> CompiledConstraint<P> {
         }
     }
 
-    /// Rows of G and bias of the equations on speeds.
+    /// Rows of G and bias of the velocity equations.
     pub fn compute_speed_rows<T: Over<P>>(
         &self,
         tree: &Tree,

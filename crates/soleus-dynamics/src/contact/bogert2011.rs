@@ -1,4 +1,4 @@
-//! A point on level ground with a force that is smooth in height and speed: the feet of the planar gait model.
+//! A point on level ground with a force that is smooth in height and velocity: the feet of the planar gait model.
 
 use super::Touch;
 use crate::Kinematics;
@@ -10,13 +10,14 @@ use soleus_math::{Over, Real, Vec3, vec3};
 ///   f_y = k d (1 − b v_y) − κ y                           (2)
 ///   f_t = −μ f_y v_t/√(|v_t|² + v₀²)                      (3)  v_t: the part of v along the plane
 ///
-/// with stiffness k (N/m), damping b (s/m), height of the transition y₀ (m), friction μ and the speed v₀ (m/s) at
-/// which friction reaches 0.7 of its limit. The small stiffness κ (N/m) acts at any height, so that an optimizer sees the
-/// ground from above; a foot 0.3 m up is pulled down by 0.3 N. Faster than 1/b upwards the ground pulls, as in the source.
+/// with stiffness k (N/m), damping b (s/m), height of the transition y₀ (m), friction μ and the speed v₀ (m/s) at which
+/// friction reaches 0.7 of its limit. The small stiffness κ (N/m) acts at any height, so that an optimizer gets a
+/// gradient above the ground; a foot at a height of 0.3 m is pulled down by 0.3 N. At upward velocities above 1/b the
+/// ground pulls, as in the source.
 ///
-/// Source: Ackermann and van den Bogert (2010), van den Bogert, Blana and Heinrich (2011), section 4.3, where the model is
-/// planar and v_t is a number. The papers do not print κ; the solutions stored with the release of 2011 satisfy the
-/// equations of motion to 5e-7 N with κ = 1 N/m, and miss them by 0.35 N without. Smooth for y₀, v₀ > 0.
+/// Source: Ackermann and van den Bogert (2010), van den Bogert, Blana and Heinrich (2011), section 4.3, where the model
+/// is planar and v_t is a number. The papers do not give κ; the solutions in the release of 2011 satisfy the equations
+/// of motion to 5e-7 N with κ = 1 N/m, and only to 0.35 N without. Smooth for y₀, v₀ > 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bogert2011Contact<P: Real = f64> {
     /// Body of the point.
@@ -35,7 +36,7 @@ pub struct Bogert2011Contact<P: Real = f64> {
 }
 
 impl<P: Real> Bogert2011Contact<P> {
-    /// The touch; its force is the one on the ground.
+    /// The contact; its force is the one on the ground.
     #[inline]
     pub fn touch<T: Over<P>>(&self, kin: &Kinematics<T>) -> Touch<T> {
         let P = kin.point(self.body, self.p_BP);

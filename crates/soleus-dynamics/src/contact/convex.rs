@@ -1,4 +1,4 @@
-//! Where two ellipsoids, or an ellipsoid and a sphere, press into each other.
+//! Overlap of two ellipsoids, or of an ellipsoid and a sphere.
 
 use super::geometry::PointContact;
 use soleus_math::{Real, SymMat33, Vec3};
@@ -58,7 +58,7 @@ fn tangents(n: Vec3<f64>) -> [Vec3<f64>; 2] {
 // iterations will not come.
 const MAX_ITERATIONS: usize = 50;
 
-/// The overlap, its normal pointing from `a` to `b`; `None` when some plane separates them.
+/// The overlap, with its normal pointing from `a` to `b`; `None` if a plane separates them.
 ///
 /// The depth along n is d(n) = n·w, w = c_a − c_b + s_a(n) + s_b(n). Its least value over unit
 /// vectors is the depth of the overlap, and there w ∥ n:

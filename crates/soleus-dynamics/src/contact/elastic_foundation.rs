@@ -1,4 +1,4 @@
-//! Meshes on a bed of springs.
+//! Elastic foundation contact of meshes.
 
 use super::geometry::{Surface, SurfaceShape};
 use super::mesh::{MeshSurface, box_distance_sq};
@@ -26,13 +26,12 @@ struct Bed<P> {
 ///
 ///   f = k A d (1 + c v·u), if positive,                (1)
 ///
-/// along u on the mesh, with friction f μ(v_s) along the slip of the other body. When both
-/// shapes are meshes each has its springs and A counts half. Friction coefficients are the
-/// mesh's own.
+/// along u on the mesh, with friction f μ(v_s) along the slip of the other body. If both shapes are meshes, each has
+/// its springs and A is halved. Friction coefficients are those of the mesh.
 ///
-/// Source: Blankevoort et al. (1991), Bei and Fregly (2004); Simbody's ElasticFoundationForce.
-/// Simbody sees no contact between two meshes whose surfaces do not cross (one wholly inside
-/// the other); we do.
+/// Source: Blankevoort et al. (1991), Bei and Fregly (2004); Simbody's ElasticFoundationForce. Simbody does not detect
+/// contact between two meshes whose surfaces do not intersect (one completely inside the other); this implementation
+/// does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElasticFoundation<P = f64> {
     surfaces: Vec<Surface>,
@@ -43,7 +42,7 @@ pub struct ElasticFoundation<P = f64> {
 pub type Material<P = f64> = super::hunt_crossley1975::Material<P>;
 
 impl<P: Real> ElasticFoundation<P> {
-    /// From surfaces with materials; only the meshes' materials count.
+    /// From surfaces with materials; only the materials of meshes are used.
     pub fn new(surfaces: Vec<(Surface, Material<P>)>, transition_velocity: P) -> Self {
         let mut beds = Vec::new();
         for (mesh, (a, m)) in surfaces.iter().enumerate() {
@@ -120,7 +119,7 @@ impl<P: Real> ElasticFoundation<P> {
         some
     }
 
-    /// The body of each surface, in the order they were given.
+    /// The body of each surface, in order.
     pub fn bodies(&self) -> impl Iterator<Item = usize> + '_ {
         self.surfaces.iter().map(|s| s.frame.body)
     }

@@ -1,9 +1,9 @@
-//! A point on an ellipsoid: the shoulder blade on the rib cage.
+//! A point on an ellipsoid: the scapula on the rib cage.
 
 use crate::{BodyFrame, Kinematics, Loads};
 use soleus_math::{Over, Real, Vec3, vec3};
 
-/// A point P of one body that an ellipsoid of another pushes out, without friction.
+/// A point P of one body that is pushed out by an ellipsoid of another, without friction.
 ///
 ///   r = P − C,   F = Σₖ (rₖ/aₖ)² − 1                    (1)  surface function, negative inside
 ///   F₋ = ½ (F − √(F² + ε²))                             (2)  F inside, zero outside, smooth

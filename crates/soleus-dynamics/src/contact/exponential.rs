@@ -1,16 +1,16 @@
-//! A point above a plane on an exponential spring, with friction that can stick.
+//! A point above a plane on an exponential spring, with stick-slip friction.
 
 use super::Touch;
 use crate::Kinematics;
 use crate::force::coordinate_limit::quintic_step;
 use soleus_math::{Over, Real, Transform, Vec3, vec3};
 
-/// What a contact remembers from one step to the next.
+/// Memory of a contact between steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactMemory {
-    /// Where the friction spring is anchored, in the plane's frame, m (z = 0).
+    /// Anchor of the friction spring, in the plane's frame, m (z = 0).
     pub anchor: Vec3<f64>,
-    /// 1 sliding … 0 stuck.
+    /// 1 sliding … 0 sticking.
     pub sliding: f64,
 }
 
@@ -35,8 +35,8 @@ impl Default for ContactMemory {
 /// After a step the anchor moves to p_xy + (1 − K) E₂/k, and K becomes the quintic step of the
 /// anchor's speed over the settling velocity.
 ///
-/// Source: Simbody's ExponentialSpringForce (Anderson 2021). A force is a function of its
-/// arguments here, so the memory is one of them.
+/// Source: Simbody's ExponentialSpringForce (Anderson 2021). Here a force is a function of its arguments, so the memory
+/// is an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExponentialContact<P: Real = f64> {
     pub(crate) body: usize,
@@ -62,14 +62,14 @@ pub struct ExponentialContact<P: Real = f64> {
 // Friction limits below this many newtons are taken as no contact (Simbody: ε^(7/8)).
 const NO_FRICTION_BELOW_N: f64 = 2.0e-14;
 
-/// The force, and what the memory is updated from.
+/// The force, and the data for the update of the memory.
 #[derive(Clone, Copy, Debug)]
 pub struct ExponentialForce<T: Real> {
     /// Force on the body; its opposite on ground.
     pub touch: Touch<T>,
     /// Energy of the springs, J.
     pub energy: T,
-    /// Where the anchor goes after the step, in the plane's frame.
+    /// Anchor after the step, in the plane's frame.
     pub anchor: Vec3<T>,
     /// Friction limit L, N.
     pub limit: T,

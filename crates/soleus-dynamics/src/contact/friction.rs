@@ -1,4 +1,4 @@
-//! Friction that rises with slip, peaks, and settles.
+//! Friction coefficient as a function of slip velocity.
 
 use soleus_math::{Over, Real};
 

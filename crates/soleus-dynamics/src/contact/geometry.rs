@@ -1,4 +1,4 @@
-//! Shapes ready for computing, and where two of them touch.
+//! Compiled shapes, and their overlap.
 
 use super::convex;
 use super::mesh::MeshSurface;
@@ -14,7 +14,7 @@ pub struct Surface {
     pub shape: SurfaceShape,
 }
 
-/// Shapes that contacts are computed for.
+/// Shapes for contacts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SurfaceShape {
     /// x > 0.
@@ -25,7 +25,7 @@ pub enum SurfaceShape {
     Ellipsoid(Vec3<f64>),
     /// Triangles.
     Mesh(Box<MeshSurface>),
-    /// Cylinders and tori, which contact forces do not see.
+    /// Cylinders and tori, which have no contact forces.
     Untouchable,
 }
 
@@ -49,7 +49,7 @@ impl Surface {
     }
 }
 
-/// Two surfaces overlap near one point.
+/// Overlap of two surfaces near one point.
 #[derive(Clone, Copy, Debug)]
 pub struct PointContact<T: Real> {
     /// Middle of the overlap, in ground.
@@ -66,14 +66,14 @@ pub struct PointContact<T: Real> {
 pub mod point_contact {
     use super::*;
 
-    /// Whether there is a rule for this pair, half space first.
+    /// Whether this pair is supported, half space first.
     pub fn applies(a: &Surface, b: &Surface) -> bool {
         use SurfaceShape::*;
         matches!((&a.shape, &b.shape), (HalfSpace | Sphere(_) | Ellipsoid(_), Sphere(_) | Ellipsoid(_)))
     }
 
-    /// The overlap of `a` and `b`, if there is one. Spheres and ellipsoids come with their semi-axes, which may carry
-    /// derivatives.
+    /// The overlap of `a` and `b`, if there is one. Semi-axes of spheres and ellipsoids are arguments, because they may
+    /// have derivatives.
     #[inline]
     pub fn find<T: Real>(
         (a, r1): (&Surface, Vec3<T>),

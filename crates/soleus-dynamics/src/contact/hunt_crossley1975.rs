@@ -6,7 +6,7 @@ use super::{Friction, Touch};
 use crate::Kinematics;
 use soleus_math::{Over, Real, Vec3};
 
-/// What a surface is made of.
+/// Material of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material<P = f64> {
     /// Plane-strain modulus E, N/m².
@@ -44,12 +44,11 @@ struct Pair<P> {
 ///   f = f_H (1 + 3/2 c v_n), no force when f ≤ 0          (3)
 ///   friction f μ(v_s) against slip; each coefficient 2 μ₁ μ₂/(μ₁ + μ₂)   (4)
 ///
-/// v_n is the speed of approach at the point of contact, which lies where the softer body's
-/// deformed surface would be.
+/// v_n is the approach velocity at the point of contact, which lies on the deformed surface of the softer body.
 ///
-/// Source: Hunt and Crossley (1975); Simbody's HuntCrossleyForce. Simbody stops looking at
-/// further contacts of the set once (3) gives f ≤ 0 for one; we go on, unless told to be
-/// compatible. Contacts between surfaces of one body cancel and are left out.
+/// Source: Hunt and Crossley (1975); Simbody's HuntCrossleyForce. Simbody ignores further contacts of the set once (3)
+/// gives f ≤ 0 for one; this implementation does not, unless known errors of OpenSim are reproduced. Contacts between
+/// surfaces of one body cancel and are left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HuntCrossley<P = f64> {
     surfaces: Vec<Surface>,
@@ -65,7 +64,7 @@ fn harmonic<P: Real>(a: P, b: P) -> P {
 }
 
 impl<P: Real> HuntCrossley<P> {
-    /// From surfaces with their materials. Shapes that no rule covers (meshes) never touch.
+    /// From surfaces with their materials. Unsupported shapes (meshes) have no contact.
     pub fn new(surfaces: Vec<(Surface, Material<P>)>, transition_velocity: P, compatible: bool) -> Self {
         let mut pairs = Vec::new();
         for i in 0..surfaces.len() {
@@ -218,7 +217,7 @@ impl<P: Real> HuntCrossley<P> {
         some
     }
 
-    /// The body of each surface, in the order they were given.
+    /// The body of each surface, in order.
     pub fn bodies(&self) -> impl Iterator<Item = usize> + '_ {
         self.surfaces.iter().map(|s| s.frame.body)
     }

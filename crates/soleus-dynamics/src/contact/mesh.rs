@@ -1,9 +1,9 @@
-//! Triangle meshes: faces, the box tree over them, and the nearest point.
+//! Triangle meshes: faces, bounding-box tree, and nearest point.
 
 use soleus_math::{Real, Vec3};
 use soleus_model::TriangleMesh;
 
-/// A face with what contact needs of it.
+/// A face with data for contact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Face {
     /// Corners, m.
@@ -31,7 +31,7 @@ enum NodeKind {
     Inner { first: usize, second: usize },
 }
 
-/// A mesh ready for computing, in its own frame.
+/// A compiled mesh, in its own frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshSurface {
     /// Centre of a bounding sphere.
@@ -55,27 +55,26 @@ pub enum MeshError {
     /// No faces.
     #[error("the mesh has no faces")]
     Empty,
-    /// A face names a vertex that is not there.
+    /// A face refers to a vertex that does not exist.
     #[error("face {face} of the mesh refers to vertex {vertex}, but there are {count} vertices")]
     Vertex {
-        /// Face number, from 0.
+        /// Index of the face, from 0.
         face: usize,
-        /// Vertex number it names.
+        /// Index of the vertex.
         vertex: u32,
-        /// Vertices there are.
+        /// Number of vertices.
         count: usize,
     },
-    /// A coordinate is not a number.
+    /// A coordinate is not finite.
     #[error("vertex {vertex} of the mesh is not finite")]
     NotFinite {
-        /// Vertex number, from 0.
+        /// Index of the vertex, from 0.
         vertex: usize,
     },
 }
 
 impl MeshSurface {
-    /// From a mesh; faces that point inwards (negative volume) are all turned round, faces
-    /// without area are dropped.
+    /// From a mesh; if faces point inwards (negative volume), all are reversed; faces without area are dropped.
     pub fn new(mesh: &TriangleMesh) -> Result<Self, MeshError> {
         if let Some(vertex) = mesh.vertices.iter().position(|v| !v.to_array().iter().all(|x| x.is_finite())) {
             return Err(MeshError::NotFinite { vertex });
@@ -118,7 +117,7 @@ impl MeshSurface {
         Ok(MeshSurface { centre, radius, faces, nodes })
     }
 
-    /// Calls `each` for the faces in boxes that `may` lets through (centre and half lengths).
+    /// Calls `each` for the faces in boxes accepted by `may` (centre and half lengths).
     #[inline]
     pub fn visit(&self, may: impl Fn(Vec3<f64>, Vec3<f64>) -> bool, mut each: impl FnMut(&Face)) {
         let mut stack = [0usize; MAX_DEPTH];
@@ -140,7 +139,7 @@ impl MeshSurface {
         }
     }
 
-    /// The face nearest to `p`; among equally near ones the one that faces `p` most squarely.
+    /// The face nearest to `p`; of equally near ones the one that faces `p` most directly.
     pub fn nearest_face(&self, p: Vec3<f64>) -> &Face {
         let mut best = (&self.faces[0], f64::INFINITY, 0.0);
         let mut stack = [(0usize, 0.0f64); MAX_DEPTH];
@@ -178,7 +177,7 @@ impl MeshSurface {
 
     /// Nearest point of the surface to `p`, and whether `p` is inside.
     ///
-    /// The face is chosen by value; on it, the point carries derivatives.
+    /// The face is chosen by value; the point on it has derivatives.
     #[inline]
     pub fn nearest<T: Real>(&self, p: Vec3<T>) -> (Vec3<T>, bool) {
         let face = self.nearest_face(p.value());
@@ -229,8 +228,7 @@ fn build(faces: &mut [Face], start: usize, end: usize, nodes: &mut Vec<Node>) ->
     index
 }
 
-/// Nearest point of a triangle: the projection onto its plane, or failing that the nearest
-/// point of the nearest edge.
+/// Nearest point of a triangle: the projection onto its plane, or otherwise the nearest point of the nearest edge.
 #[inline]
 pub fn nearest_on_triangle<T: Real>(corners: &[Vec3<f64>; 3], p: Vec3<T>) -> Vec3<T> {
     let [a, b, c] = *corners;

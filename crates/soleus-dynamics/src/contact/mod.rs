@@ -27,11 +27,11 @@ use soleus_math::{Real, Vec3};
 /// A point force between two bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch<T: Real> {
-    /// Gets −`force`.
+    /// Body on which −`force` acts.
     pub body1: usize,
-    /// Gets `force`.
+    /// Body on which `force` acts.
     pub body2: usize,
-    /// Where, in ground.
+    /// Point of application, in ground.
     pub point: Vec3<T>,
     /// Force on body 2, in ground, N.
     pub force: Vec3<T>,

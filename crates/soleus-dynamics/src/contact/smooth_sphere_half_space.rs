@@ -1,4 +1,4 @@
-//! A sphere on a half space with a force that is smooth in depth and approach speed.
+//! A sphere on a half space with a force that is smooth in depth and approach velocity.
 
 use super::{Friction, Touch};
 use crate::{BodyFrame, Kinematics};
@@ -38,7 +38,7 @@ pub struct SmoothSphereHalfSpace<P = f64> {
 }
 
 impl<P: Real> SmoothSphereHalfSpace<P> {
-    /// The touch (force on the half space) and the energy 2/5 f_h d, J.
+    /// The contact (force on the half space) and the energy 2/5 f_h d, J.
     #[inline]
     pub fn touch<T: Over<P>>(&self, kin: &Kinematics<T>) -> (Touch<T>, T) {
         let h = self.half_space.body;

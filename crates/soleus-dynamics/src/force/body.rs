@@ -1,4 +1,4 @@
-//! Actuators that push on bodies: at a point, as a torque, as a wrench, between two points.
+//! Actuators on bodies: at a point, as a torque, as a wrench, between two points.
 
 use crate::{BodyFrame, Kinematics, Loads};
 use soleus_math::{Over, Real, Rotation, Vec3, vec3};
@@ -65,14 +65,14 @@ impl<P: Real> PointActuator<P> {
 }
 
 impl PointActuator {
-    /// Speed of the point along the force, m/s. With `opensim_faults` its speed in any direction, as OpenSim 4.6 has it.
+    /// Speed of the point along the force, m/s. With `opensim_faults` its speed in any direction, as in OpenSim 4.6.
     pub fn speed<T: Real>(&self, kin: &Kinematics<T>, opensim_faults: bool) -> T {
         let v = kin.velocity_at(self.body, self.place.in_ground(kin, self.body));
         if opensim_faults { v.norm() } else { v.dot(self.direction.in_ground(kin, self.body)) }
     }
 }
 
-/// A torque F₀ x ê on body A and its opposite on body B; ê is given in A or in ground.
+/// A torque F₀ x ê on body A and the opposite torque on body B; ê is given in A or in ground.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TorqueActuator<P: Real = f64> {
     pub(crate) body_a: usize,
@@ -93,8 +93,8 @@ impl<P: Real> TorqueActuator<P> {
 }
 
 impl TorqueActuator {
-    /// Speed of A relative to B about the axis, rad/s. With `opensim_faults` an axis given in A is taken as if it were given
-    /// in ground, as OpenSim 4.6 does.
+    /// Speed of A relative to B about the axis, rad/s. With `opensim_faults` an axis given in A is treated as if it
+    /// were given in ground, as in OpenSim 4.6.
     pub fn speed<T: Real>(&self, kin: &Kinematics<T>, opensim_faults: bool) -> T {
         let axis = match (&self.axis, opensim_faults) {
             (Direction::OnBody(v), true) => Vec3::cst(*v),
@@ -127,8 +127,8 @@ impl<P: Real> BodyActuator<P> {
     }
 }
 
-/// Opposite forces F₀ x on two points along the line between them; x > 0 pushes them apart.
-/// None when the points coincide (OpenSim: NaN).
+/// Opposite forces F₀ x on two points along the line between them; x > 0 pushes them apart. No force if the points
+/// coincide (OpenSim: NaN).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointToPointActuator<P: Real = f64> {
     pub(crate) body_a: usize,
@@ -154,7 +154,7 @@ impl<P: Real> PointToPointActuator<P> {
 }
 
 impl PointToPointActuator {
-    /// Rate of the distance of the two points, m/s; zero when they coincide.
+    /// Rate of change of the distance between the two points, m/s; zero if they coincide.
     pub fn speed<T: Real>(&self, kin: &Kinematics<T>) -> T {
         let p_A = self.place_a.in_ground(kin, self.body_a);
         let p_B = self.place_b.in_ground(kin, self.body_b);

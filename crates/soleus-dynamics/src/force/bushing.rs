@@ -4,7 +4,7 @@ use crate::{BodyFrame, Kinematics, Loads};
 use soleus_math::function::Expression;
 use soleus_math::{Function, Over, Real, Transform, Vec3, vec3};
 
-/// Frame M relative to frame F, and how it moves.
+/// Deflection of frame M relative to frame F, and its rates.
 ///
 ///   θ: body-fixed X-Y-Z angles of R_FM,   δ = p_FM in F                       (1)
 ///   θ̇ = N(θ) \[ω_FM\]_M,   δ̇ = d/dt δ in F                                      (2)
@@ -28,7 +28,7 @@ pub struct Deflection<T: Real> {
     n: [T; 4],
 }
 
-/// Two frames held together.
+/// The two frames of a bushing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwoFrames<P: Real = f64> {
     /// Frame F, on body 1.
@@ -37,7 +37,7 @@ pub struct TwoFrames<P: Real = f64> {
     pub frame2: BodyFrame<P>,
 }
 
-/// What a bushing does to its two bodies: the force acts at the origin of M.
+/// Load of a bushing on its two bodies: the force acts at the origin of M.
 #[derive(Clone, Copy, Debug)]
 pub struct BushingLoad<T: Real> {
     /// Moment on body 2, in ground.
@@ -71,7 +71,7 @@ impl<P: Real> TwoFrames<P> {
         let delta_rate = X_GF.R.inverse_mul(kin.velocity_at(b2, X_GM.p) - kin.velocity_at(b1, X_GM.p));
         Deflection { theta, delta, theta_rate, delta_rate, X_GF, X_GM, n }
     }
-    /// Adds the load on body 2 and its opposite, at the same place, on body 1.
+    /// Adds the load on body 2, and the opposite load at the same point on body 1.
     #[inline]
     pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, load: &BushingLoad<T>, loads: &mut Loads<T>) {
         let (b1, b2) = (self.frame1.body, self.frame2.body);
@@ -99,14 +99,14 @@ impl<T: Real> Deflection<T> {
     }
 }
 
-/// Where the six stiffness forces of a bushing come from.
+/// Stiffness forces of a bushing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Springs<P: Real = f64> {
     /// k θ and k δ.
     Linear {
-        /// N·m/rad.
+        /// Rotational stiffness, N·m/rad.
         rotational: Vec3<P>,
-        /// N/m.
+        /// Translational stiffness, N/m.
         translational: Vec3<P>,
     },
     /// One function of each deflection: three moments, three forces.
@@ -118,18 +118,18 @@ pub enum Springs<P: Real = f64> {
 /// A bushing with linear damping: f = −(spring(q) + c q̇), q = (θ, δ).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bushing<P: Real = f64> {
-    /// The frames it holds together.
+    /// The frames.
     pub frames: TwoFrames<P>,
-    /// Its springs.
+    /// The springs.
     pub springs: Springs<P>,
-    /// N·m·s/rad.
+    /// Rotational damping, N·m·s/rad.
     pub rotational_damping: Vec3<P>,
-    /// N·s/m.
+    /// Translational damping, N·s/m.
     pub translational_damping: Vec3<P>,
 }
 
 impl<P: Real> Bushing<P> {
-    /// The load and the power that the dampers take, W.
+    /// The load and the power dissipated by the dampers, W.
     #[inline]
     pub fn load<T: Over<P>>(&self, kin: &Kinematics<T>) -> (BushingLoad<T>, T) {
         let q = self.frames.deflection(kin);
@@ -154,7 +154,7 @@ impl<P: Real> Bushing<P> {
         let power = c_theta.dot(q.theta_rate) + c_delta.dot(q.delta_rate);
         (q.load(-(k_theta + c_theta), -(k_delta + c_delta)), power)
     }
-    /// Adds the load to both bodies and returns the power that the dampers take, W.
+    /// Adds the load to both bodies and returns the power dissipated by the dampers, W.
     #[inline]
     pub fn apply<T: Over<P>>(&self, kin: &Kinematics<T>, loads: &mut Loads<T>) -> T {
         let (load, power) = self.load(kin);
@@ -164,7 +164,7 @@ impl<P: Real> Bushing<P> {
 }
 
 impl Bushing {
-    /// ½ Σ k q², J, of linear springs; the others report none.
+    /// ½ Σ k q², J, of linear springs; zero for others.
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
         match &self.springs {
             Springs::Linear { rotational, translational } => {

@@ -1,4 +1,4 @@
-//! From the properties of a model to kernels.
+//! Compiles the forces of a model.
 
 mod actuators;
 mod contacts;
@@ -78,7 +78,7 @@ fn two_frames(name: &str, frames: [&str; 2], what: &str) -> Vec<String> {
 }
 
 impl CompiledForce {
-    /// Makes a force ready for computing.
+    /// Compiles a force.
     pub fn compile(
         force: &Force,
         resolve: &dyn ForceResolve,
@@ -91,7 +91,7 @@ impl CompiledForce {
 }
 
 impl<P: Real> CompiledForce<P> {
-    /// The same with each number made a constant of type `P` by its name, and poses of frames likewise.
+    /// The same with each number converted to a constant of type `P` by its name, also poses of frames.
     pub fn compile_over(
         force: &Force,
         resolve: &dyn ForceResolve,

@@ -72,7 +72,7 @@ impl<P: Real> SpringGeneralizedForce<P> {
         let (q, u) = (kin.q[self.mobility], kin.u[self.mobility]);
         (q - self.rest_length) * -self.stiffness - u * self.viscosity
     }
-    /// ½ k (q − q₀)², J. OpenSim reports none.
+    /// ½ k (q − q₀)², J. Not included in OpenSim.
     #[inline]
     pub fn potential_energy<T: Over<P>>(&self, kin: &Kinematics<T>) -> T {
         (kin.q[self.mobility] - self.rest_length).sq() * (self.stiffness * 0.5)

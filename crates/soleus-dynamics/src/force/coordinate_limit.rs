@@ -1,4 +1,4 @@
-//! A spring and damper beyond the range of a coordinate.
+//! A spring and damper outside the range of a coordinate.
 
 use super::ForceError;
 use crate::Kinematics;
@@ -14,8 +14,8 @@ use soleus_model::force as model;
 ///   s_u = S((q − q_u)/t),   s_l = 1 − S((q − q_l + t)/t)                 (1)
 ///   τ = −K_u s_u (q − q_u) + K_l s_l (q_l − q) − D (s_u + s_l) u         (2)
 ///
-/// OpenSim divides the damping term by the stiffness it multiplied before, so a stiffness of
-/// zero gives NaN there and a plain damper here.
+/// OpenSim multiplies the damping term by the stiffness and divides by it again, so a stiffness of zero gives NaN there
+/// and a pure damper here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoordinateLimit<P = f64> {
     /// Mobility it acts on.
@@ -44,7 +44,7 @@ fn rise<P: Real, T: Over<P>>(x: T, t: P) -> T {
 }
 
 impl CoordinateLimit {
-    /// From the properties of a model; `rotational` says that its angles are in degrees.
+    /// From the properties of a model; `rotational` means that its angles are in degrees.
     pub fn new(
         m: &model::CoordinateLimitForce,
         mobility: usize,
@@ -55,7 +55,7 @@ impl CoordinateLimit {
 }
 
 impl<P: Real> CoordinateLimit<P> {
-    /// The same with each number made a constant of type `P` by its name.
+    /// The same with each number converted to a constant of type `P` by its name.
     pub fn new_over(
         m: &model::CoordinateLimitForce,
         mobility: usize,
@@ -99,12 +99,11 @@ impl<P: Real> CoordinateLimit<P> {
 }
 
 impl CoordinateLimit {
-    /// Energy stored beyond the limit, J: the integral of (2) without damping,
+    /// Energy stored outside the limits, J: the integral of (2) without damping,
     ///
     ///   δ ≥ t: K (δ²/2 − t²/7);   δ < t: K x³ (2 − 5x/2 + 6x²/7) δ²  with x = δ/t.
     ///
-    /// OpenSim's polynomial inside the transition; where the two limits overlap it counts the
-    /// upper one alone.
+    /// This is OpenSim's polynomial within the transition; if the two limits overlap, it only includes the upper one.
     #[inline]
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
         let q = kin.q[self.mobility];

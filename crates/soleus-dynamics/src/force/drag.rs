@@ -1,14 +1,14 @@
-//! The drag of air on a body.
+//! Aerodynamic drag on a body.
 
 use crate::{Kinematics, Loads};
 use soleus_math::{Over, Real, Vec3};
 
-/// A force at a point of a body, against its velocity v (m/s) in still air:
+/// A force at a point of a body, opposite to its velocity v (m/s) in still air:
 ///
 ///   F = −½ ρ C_d A √(|v|² + v₀²) v          (1)
 ///
-/// the quadratic law of drag with the density ρ (kg/m³) and the drag area C_d A (m²). Its second derivative jumps at rest
-/// where v₀ = 0; with v₀ > 0 it is smooth, and a little larger: by v₀²/(2|v|²) of itself.
+/// with the density ρ (kg/m³) and the drag area C_d A (m²). For v₀ = 0 its second derivative is discontinuous at rest;
+/// for v₀ > 0 it is smooth and larger by the fraction v₀²/(2|v|²).
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuadraticDrag<P: Real = f64> {
     /// Body of the point.

@@ -1,21 +1,21 @@
-//! Why a force could not be made ready for computing.
+//! Why a force could not be compiled.
 
 use crate::contact::mesh::MeshError;
 
-/// What is wrong with a force of a model.
+/// Errors in the forces of a model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ForceError {
-    /// A muscle was given where another force is wanted.
+    /// A muscle instead of another force.
     #[error("a muscle is compiled as a muscle, not as a force")]
     IsMuscle,
-    /// A property outside its domain.
+    /// A property out of range.
     #[error("`{property}` is {value}, but must be {wanted}")]
     Property {
         /// XML name of the property.
         property: &'static str,
         /// Its value.
         value: f64,
-        /// What it may be.
+        /// Allowed values.
         wanted: &'static str,
     },
     /// A direction of length zero.
@@ -27,9 +27,9 @@ pub enum ForceError {
     /// A contact geometry that is not in the model's list.
     #[error("contact geometry number {index} does not exist, the model has {count}")]
     Geometry {
-        /// Number asked for.
+        /// Index.
         index: usize,
-        /// Geometries there are.
+        /// Number of geometries.
         count: usize,
     },
     /// A contact geometry of the wrong shape.
@@ -37,7 +37,7 @@ pub enum ForceError {
     Shape {
         /// Its name.
         geometry: String,
-        /// What it should be.
+        /// Required shape.
         wanted: &'static str,
     },
     /// A contact mesh whose file has not been read.
@@ -53,28 +53,28 @@ pub enum ForceError {
     Mesh {
         /// Name of the geometry.
         geometry: String,
-        /// What is wrong with it.
+        /// Cause.
         error: MeshError,
     },
-    /// Data columns that do not fit together.
+    /// Data columns with different numbers of rows.
     #[error("{what} has {found} rows, but the time column has {wanted}")]
     Rows {
-        /// Which columns.
+        /// Name of the columns.
         what: &'static str,
         /// Rows found.
         found: usize,
         /// Rows of the time column.
         wanted: usize,
     },
-    /// Data or an expression that gives no function.
+    /// Data or an expression that do not define a function.
     #[error("{what}: {message}")]
     Function {
-        /// Which property or columns.
+        /// Name of the property or columns.
         what: &'static str,
-        /// What is wrong with it.
+        /// Cause.
         message: String,
     },
-    /// A force without force and torque.
+    /// A force without force and torque functions.
     #[error("neither a force nor a torque is given")]
     Nothing,
     /// A point without a force.

@@ -1,4 +1,4 @@
-//! Forces that are formulas of what they see, with states of their own.
+//! Forces defined by formulas, with additional states.
 
 use crate::{BodyFrame, Kinematics, Loads};
 use soleus_math::formula::Formula;
@@ -78,7 +78,7 @@ impl FormulaForce {
         x
     }
 
-    /// The force itself: one number on a coordinate, three on a point.
+    /// The force: one number on a coordinate, three on a point.
     pub fn value<T: Real>(&self, kin: &Kinematics<T>, controls: &[T], states: &[T]) -> Option<[T; 3]> {
         let (_, formula) = self.target.as_ref()?;
         let control = controls.first().copied().unwrap_or(T::zero());
@@ -88,7 +88,7 @@ impl FormulaForce {
         Some(out)
     }
 
-    /// The mobility that it acts on, if it acts on one.
+    /// The mobility on which it acts, if it acts on a coordinate.
     pub fn mobility(&self) -> Option<usize> {
         match self.target {
             Some((Target::Mobility(m), _)) => Some(m),

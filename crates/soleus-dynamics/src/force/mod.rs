@@ -1,4 +1,4 @@
-//! Forces that are not muscles, ready for computing.
+//! Compiled forces that are not muscles.
 
 pub mod body;
 pub mod bushing;
@@ -25,13 +25,13 @@ use crate::{Kinematics, Loads, Resolve};
 use soleus_math::{Over, Real, SpatialVec, Vec3};
 use soleus_model::id::{CoordinateId, FrameId};
 
-/// What forces ask of a model besides [`Resolve`].
+/// Additional queries of forces to a model, besides [`Resolve`].
 pub trait ForceResolve: Resolve {
-    /// Name of a frame, as it goes into column labels.
+    /// Name of a frame in column labels.
     fn frame_name(&self, id: FrameId) -> &str;
     /// Whether a coordinate is an angle (`Rotational`; a coupled one is not).
     fn is_rotational(&self, id: CoordinateId) -> bool;
-    /// The coordinate of a name or path that is the only one.
+    /// The coordinate with a unique name or path.
     fn coordinate_named(&self, _name: &str) -> Option<CoordinateId> {
         None
     }
@@ -39,16 +39,16 @@ pub trait ForceResolve: Resolve {
     fn coordinate_names(&self) -> Vec<String> {
         Vec::new()
     }
-    /// The marker, station or frame of a name or path that is the only one: its frame, and its place in it, m.
+    /// The marker, station or frame with a unique name or path: its frame, and its location in it, m.
     fn point_named(&self, _name: &str) -> Option<(FrameId, Vec3<f64>)> {
         None
     }
 }
 
-/// A force ready for computing.
+/// A compiled force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledForce<P: Real = f64> {
-    /// Name, as the model gives it.
+    /// Name in the model.
     pub name: String,
     /// Whether it acts (`appliesForce`).
     pub enabled: bool,
@@ -58,12 +58,12 @@ pub struct CompiledForce<P: Real = f64> {
     opensim_energy: bool,
 }
 
-/// What a compiled force computes.
+/// Law of a compiled force.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kernel<P: Real = f64> {
     /// Control times optimal force on a coordinate.
     CoordinateActuator(coordinate::CoordinateActuator<P>),
-    /// The same behind a lag.
+    /// The same with a first-order lag.
     ActivationCoordinateActuator(coordinate::ActivationCoordinateActuator<P>),
     /// Spring on a coordinate.
     SpringGeneralizedForce(coordinate::SpringGeneralizedForce<P>),
@@ -91,8 +91,8 @@ pub enum Kernel<P: Real = f64> {
     ElasticFoundation(ElasticFoundation<P>),
     /// Smooth contact.
     SmoothSphereHalfSpace(SmoothSphereHalfSpace<P>),
-    /// Exponential contact. `apply`, `record` and `potential_energy` take it as sliding; a
-    /// simulation that wants it to stick keeps a [`ContactMemory`] and asks the kernel.
+    /// Exponential contact. `apply`, `record` and `potential_energy` treat it as sliding; a simulation with sticking
+    /// keeps a [`ContactMemory`] and uses the kernel.
     Exponential(ExponentialContact<P>),
     /// A point on an ellipsoid.
     Ellipsoid(EllipsoidContact<P>),
@@ -102,20 +102,20 @@ pub enum Kernel<P: Real = f64> {
     Drag(drag::QuadraticDrag<P>),
     /// Passive moment of a joint.
     PassiveJoint(passive_joint::PassiveJoint<P>),
-    /// Formulas with states of their own.
+    /// Formulas with additional states.
     Formula(Box<formula::FormulaForce>),
-    /// Tension along a path, which the system applies.
+    /// Tension along a path, applied by the system.
     Path(PathForce<P>),
 }
 
 impl<P: Real> CompiledForce<P> {
-    /// What it computes.
+    /// Its law.
     pub fn kernel(&self) -> &Kernel<P> {
         &self.kernel
     }
 
-    /// The tension law of a path-based force. For these, `apply`, `record` and
-    /// `potential_energy` do nothing: the system asks here, with the path's length and speed.
+    /// The tension law of a path-based force. For these, `apply`, `record` and `potential_energy` do nothing: the
+    /// system uses this law, with the path's length and speed.
     pub fn path_force(&self) -> Option<&PathForce<P>> {
         match &self.kernel {
             Kernel::Path(p) => Some(p),
@@ -123,8 +123,8 @@ impl<P: Real> CompiledForce<P> {
         }
     }
 
-    /// Adds what the force does to `loads` and writes the rates of its states. A force that is not enabled adds
-    /// nothing; its activation still follows its control. (In a system, forces that are switched off keep their states.)
+    /// Adds the force to `loads` and computes the rates of its states. A disabled force adds nothing; its activation
+    /// still follows its control. (In a system, disabled forces keep their states.)
     #[inline]
     pub fn apply<T: Over<P>>(
         &self,
@@ -186,7 +186,7 @@ impl<P: Real> CompiledForce<P> {
 }
 
 impl CompiledForce {
-    /// Bodies and mobilities that it reads or acts on.
+    /// Bodies and mobilities on which it depends or acts.
     pub fn touches(&self) -> (Vec<usize>, Vec<usize>) {
         let bodies = |list: &[usize]| (list.to_vec(), Vec::new());
         let mobility = |m: usize| (Vec::new(), vec![m]);
@@ -221,12 +221,12 @@ impl CompiledForce {
         }
     }
 
-    /// Whether its load does not depend on pose or speeds as its bodies see them: a pure function of its control.
+    /// Whether its load in the frames of its bodies depends only on its control, not on pose or speeds.
     pub fn is_control_only(&self) -> bool {
         matches!(self.kernel, Kernel::CoordinateActuator(_) | Kernel::ActivationCoordinateActuator(_))
     }
 
-    /// Whether it depends on time other than through controls and states.
+    /// Whether it depends on time explicitly.
     pub fn depends_on_time(&self) -> bool {
         match &self.kernel {
             Kernel::Timed(f) => !f.is_constant(),
@@ -235,7 +235,7 @@ impl CompiledForce {
         }
     }
 
-    /// How many controls it takes.
+    /// Number of controls.
     pub fn num_controls(&self) -> usize {
         match &self.kernel {
             Kernel::CoordinateActuator(_)
@@ -266,7 +266,7 @@ impl CompiledForce {
         known.to_vec()
     }
 
-    /// Writes the values that its states start from; `out` has one place for each state.
+    /// Writes the default values of its states; `out` has one entry for each state.
     pub fn default_states(&self, out: &mut [f64]) {
         out.fill(0.0);
         match &self.kernel {
@@ -280,7 +280,7 @@ impl CompiledForce {
         }
     }
 
-    /// Energy stored, J, where the class has one.
+    /// Stored energy, J, if the class defines it.
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
         if !self.enabled {
             return T::zero();
@@ -302,7 +302,8 @@ impl CompiledForce {
         }
     }
 
-    /// What it adds to the energy of the whole model, J: its own, but for bushings in OpenSim, which count twice.
+    /// Contribution to the energy of the whole model, J: its own energy, except for bushings in OpenSim, which are
+    /// counted twice.
     pub fn energy_in_total<T: Real>(&self, kin: &Kinematics<T>) -> T {
         match &self.kernel {
             Kernel::Bushing(_) if self.opensim_energy => self.potential_energy(kin) * 2.0,
@@ -325,8 +326,8 @@ impl CompiledForce {
         self.labels.clone()
     }
 
-    /// Appends the values that go with [`labels`](CompiledForce::labels). For reports, not for
-    /// inner loops: contacts allocate here.
+    /// Appends the values for [`labels`](CompiledForce::labels). For reports, not for inner loops: contacts allocate
+    /// memory here.
     pub fn record<T: Real>(&self, kin: &Kinematics<T>, controls: &[T], states: &[T], out: &mut Vec<T>) {
         match &self.kernel {
             Kernel::CoordinateActuator(a) => out.push(a.actuation(controls[0])),

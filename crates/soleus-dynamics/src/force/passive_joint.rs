@@ -1,4 +1,4 @@
-//! The passive moment of a joint that has a range.
+//! Passive moment of a joint with a range.
 
 use crate::Kinematics;
 use soleus_math::{Over, Real};

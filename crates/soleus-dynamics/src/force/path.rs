@@ -1,14 +1,14 @@
-//! Tensions along paths: what a path force pulls with, given the length and speed of its path.
+//! Tensions along paths, as functions of the length and speed of the path.
 //!
-//! These kernels never see a path. The system computes length and lengthening speed, asks for
-//! the tension, and applies it along the path.
+//! These laws are independent of the path. The system computes length and lengthening speed, evaluates the tension, and
+//! applies it along the path.
 
 use super::coordinate_limit::quintic_step;
 use soleus_math::formula::Formula;
 use soleus_math::function::Expression;
 use soleus_math::{Function, Over, Real};
 
-/// A path-based force, ready for computing.
+/// A compiled path-based force.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PathForce<P = f64> {
     /// F₀ x.
@@ -65,7 +65,7 @@ pub enum PathForce<P = f64> {
         /// l_c, m.
         cord_length: P,
     },
-    /// Formulas of length, speed, control and states of their own.
+    /// Formulas of length, speed, control and additional states.
     Formula(Box<PathFormula>),
 }
 
@@ -73,7 +73,7 @@ pub enum PathForce<P = f64> {
 pub(crate) const MAX_STATES: usize = 3;
 pub(crate) const MAX_STACK: usize = 64;
 
-/// T(l, l̇, e, z) and ż(l, l̇, e, z) as formulas; they see these numbers in this order.
+/// T(l, l̇, e, z) and ż(l, l̇, e, z) as formulas of these numbers, in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathFormula {
     pub(crate) tension: Formula,
@@ -173,7 +173,7 @@ impl<P: Real> PathForce<P> {
         }
     }
 
-    /// The labels that go with [`record`](PathForce::record).
+    /// The labels of [`record`](PathForce::record).
     pub fn labels(&self, name: &str) -> Vec<String> {
         match self {
             PathForce::Spring { .. } | PathForce::Expression { .. } => vec![format!("{name}_tension")],
@@ -193,8 +193,8 @@ impl<P: Real> PathForce<P> {
         }
     }
 
-    /// Tension, N, at path length `length` (m) and lengthening speed `speed` (m/s). `control`
-    /// is read by actuators only, `states` by those that have some.
+    /// Tension, N, at path length `length` (m) and lengthening speed `speed` (m/s). `control` is used by actuators
+    /// only, `states` by forces with states.
     #[inline]
     pub fn tension<T: Over<P>>(&self, length: T, speed: T, control: T, states: &[T]) -> T {
         match self {
@@ -230,8 +230,8 @@ impl<P: Real> PathForce<P> {
         }
     }
 
-    /// Rates of the states. The clutch holds the spring while the control exceeds 2e-14
-    /// (Simbody's SignificantReal); released, the stretch decays.
+    /// Rates of the states. The clutch holds the spring while the control exceeds 2e-14 (Simbody's SignificantReal);
+    /// when released, the stretch decays.
     #[inline]
     pub fn states_dot<T: Over<P>>(
         &self,
@@ -252,7 +252,7 @@ impl<P: Real> PathForce<P> {
 }
 
 impl PathForce {
-    /// Energy stored, J, where the class reports one.
+    /// Stored energy, J, if the class defines it.
     #[inline]
     pub fn potential_energy<T: Real>(&self, length: T) -> T {
         match self {
@@ -264,7 +264,7 @@ impl PathForce {
         }
     }
 
-    /// What OpenSim's ForceReporter lists, in the order of the labels.
+    /// Values of OpenSim's ForceReporter, in the order of the labels.
     pub fn record<T: Real>(&self, length: T, speed: T, control: T, states: &[T], out: &mut Vec<T>) {
         if let PathForce::Blankevoort1991(b) = self {
             let (e, edot) = b.strain(length, speed);

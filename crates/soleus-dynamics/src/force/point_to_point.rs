@@ -1,10 +1,10 @@
-//! Springs and other laws of force between two points.
+//! Springs and other forces between two points.
 
 use crate::{Kinematics, Loads};
 use soleus_math::function::Expression;
 use soleus_math::{Over, Real, Vec3};
 
-/// How the force between two points depends on their distance; positive pulls together.
+/// Force between two points as a function of their distance; positive pulls together.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointLaw<P = f64> {
     /// k (d − d₀).
@@ -20,8 +20,8 @@ pub enum PointLaw<P = f64> {
 
 /// Opposite forces along the line between two points.
 ///
-/// Without direction, hence without force, when the points coincide (OpenSim: NaN), except for
-/// a spring with d₀ = 0 where f = k r holds everywhere.
+/// If the points coincide there is no direction and therefore no force (OpenSim: NaN), except for a spring with d₀ = 0,
+/// for which f = k r everywhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointToPointForce<P: Real = f64> {
     pub(crate) body1: usize,
@@ -73,7 +73,7 @@ impl<P: Real> PointToPointForce<P> {
 }
 
 impl PointToPointForce {
-    /// ½ k (d − d₀)², J, of a spring; an expression reports none.
+    /// ½ k (d − d₀)², J, of a spring; zero for an expression.
     #[inline]
     pub fn potential_energy<T: Real>(&self, kin: &Kinematics<T>) -> T {
         let PointLaw::Spring { stiffness, rest_length } = &self.law else { return T::zero() };

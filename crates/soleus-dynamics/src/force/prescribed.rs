@@ -7,12 +7,11 @@ use soleus_math::{Function, Over, Real, Rotation, Vec3, vec3};
 ///
 ///   f_G = R_GA F(t),   m_G = R_GA M(t),   p_G = X_GP p(t)
 ///
-/// A is the frame that force and torque are given in, P the one of the point. The torque is
-/// free: it does not depend on the point. Without point functions the force acts at the origin
-/// of the frame it is applied to.
+/// A is the frame of force and torque, P that of the point. The torque is a free moment: it does not depend on the
+/// point. Without point functions the force acts at the origin of the frame to which it is applied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimedForce<P: Real = f64> {
-    /// Frame that is pushed; points are reported in it.
+    /// Frame to which it is applied; points are reported in it.
     pub applied_to: BodyFrame<P>,
     /// Frame A, `None` for ground.
     pub force_frame: Option<BodyFrame<P>>,
@@ -74,8 +73,8 @@ impl<P: Real> TimedForce<P> {
             loads.add_moment(self.applied_to.body, m);
         }
     }
-    /// Force and torque in ground and the point in the frame that is pushed, as OpenSim reports
-    /// them; the point only together with a force.
+    /// Force and torque in ground and the point in the frame to which it is applied, as OpenSim reports them; the point
+    /// only together with a force.
     pub fn record<T: Over<P>>(&self, kin: &Kinematics<T>, out: &mut Vec<T>) {
         if let Some(f) = self.force(kin) {
             out.extend(f.to_array());

@@ -1,4 +1,5 @@
-//! The constraints' share of the Jacobians: rows G u̇ + bias, the part Gᵀ λ of the τ rows, and the columns of λ.
+//! Contributions of the constraints to the Jacobians: rows G u̇ + bias, the part Gᵀ λ of the τ rows, and the columns of
+//! λ.
 
 use super::ImplicitSystem;
 use super::jacobian::{CHUNK, D, ImplicitJacobian, JacobianWorkspace};

@@ -1,17 +1,17 @@
-//! The implicit equations when the motion is given (Dembia et al. 2020, eq. 2).
+//! Implicit equations for a prescribed motion (Dembia et al. 2020, eq. 2).
 //!
 //! With q, u, u̇ known at a time, lengths and speeds of paths, the generalized force of a unit tension along each
 //! (its arms r), that of a unit control of every other actuator, the constraint Jacobian G, and
 //!
 //!   τ₀ = M u̇ + c − (all forces without controls or states)
 //!
-//! are numbers. What is left of f depends on muscles and actuators alone:
+//! are known. The remaining equations depend only on muscles and actuators:
 //!
 //!   τ₀ − Σ rᵢ Tᵢ(e, z, ż) − Σ cⱼ eⱼ + Gᵀ λ = 0                n rows      force balance
 //!   force balance of each muscle, ż − rate of others          nz rows     in the order of z
 //!
-//! The first rows are linear in tensions, controls and multipliers. A muscle sees its own few variables, so its
-//! second derivatives are one jet over them.
+//! The first rows are linear in tensions, controls and multipliers. A muscle depends only on its own few variables, so
+//! its second derivatives are computed by one jet over them.
 
 mod joint_load;
 
@@ -29,7 +29,7 @@ use soleus_math::{Jet, Real, SpatialVec};
 /// Most variables of one muscle: excitation, states and their rates.
 const MOST: usize = 7;
 
-/// Structure of the equations of a system whose motion is given.
+/// Structure of the equations of a system with prescribed motion.
 ///
 /// Variables are v = (z, ż, e, λ), rows those of the force balance, then those of z.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ struct Column {
     lag: Option<(usize, usize, f64)>,
 }
 
-/// The numbers of the equations at one point of a given motion.
+/// Coefficients of the equations at one time of a prescribed motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MotionPoint {
     /// τ₀, N m or N.
@@ -113,7 +113,7 @@ enum Share {
 type Seen<'a> = &'a mut dyn FnMut(&TreeKinematics<f64>, Share, &[SpatialVec<f64>]);
 
 impl ImplicitSystem<'_> {
-    /// The equations for a given motion.
+    /// The equations for a prescribed motion.
     pub fn given_motion(&self) -> GivenMotion {
         GivenMotion::find(&self.system, &self.pattern)
     }
@@ -203,7 +203,7 @@ impl GivenMotion {
         g
     }
 
-    /// The same without the moments that paths about several wrap objects have about joints that move them as a whole
+    /// The same without the moments of paths over several wrap objects about joints that move the whole path
     /// ([`System::unbalanced_about`]).
     pub fn with_balanced_paths(mut self, s: &System) -> GivenMotion {
         for l in &mut self.laws {
@@ -251,17 +251,17 @@ impl GivenMotion {
         self.n + self.nz
     }
 
-    /// Places (row, variable) of the Jacobian.
+    /// Positions (row, variable) of the Jacobian.
     pub fn jacobian_places(&self) -> &[(usize, usize)] {
         &self.jacobian_places
     }
 
-    /// Places (i, j), i ≥ j, of the Hessian of yᵀ f.
+    /// Positions (i, j), i ≥ j, of the Hessian of yᵀ f.
     pub fn hessian_places(&self) -> &[(usize, usize)] {
         &self.hessian_places
     }
 
-    /// The numbers at a state (time, q, u count; z does not) with accelerations `udot`.
+    /// The coefficients at a state (time, q, u; z is ignored) with accelerations `udot`.
     pub fn point(&self, s: &System, x: &State<f64>, udot: &[f64], ws: &mut Workspace<f64>) -> MotionPoint {
         self.point_with(s, x, udot, ws, &mut |_, _, _| {})
     }
@@ -376,7 +376,7 @@ impl GivenMotion {
         }
     }
 
-    /// The Jacobian, in the order of its places.
+    /// The Jacobian, in the order of its positions.
     pub fn compute_jacobian(&self, s: &System, p: &MotionPoint, v: &[f64], values: &mut [f64]) {
         let (mut out, mut at) = (values.iter_mut(), 0);
         let mut put = |x: f64| {
@@ -408,7 +408,7 @@ impl GivenMotion {
         p.reactions.iter().for_each(|&g| put(g));
     }
 
-    /// The Hessian of yᵀ f, in the order of its places.
+    /// The Hessian of yᵀ f, in the order of its positions.
     pub fn compute_hessian(&self, s: &System, p: &MotionPoint, v: &[f64], y: &[f64], values: &mut [f64]) {
         let (mut out, mut at) = (values.iter_mut(), 0);
         for (l, &path) in self.laws.iter().zip(&p.paths) {

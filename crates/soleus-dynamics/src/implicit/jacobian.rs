@@ -1,10 +1,11 @@
 //! The Jacobians of the implicit equations, exact and sparse.
 //!
-//! The tree has recursive derivatives of its own ([`InverseDynamicsDerivatives`]), in which every load moves with its
-//! body. What a load changes beyond that, as seen from its body, is known in closed form where a path runs straight
-//! ([`super::straight`]), and comes from dual numbers over a few coordinates at a time otherwise: the pose and velocity of a
-//! body are known to first order from the twists, so no kinematics is repeated. A muscle sees only length, speed, excitation and its own states: dual numbers over those, then the
-//! chain rule through length and speed.
+//! The tree has its own recursive derivatives ([`InverseDynamicsDerivatives`]), in which every load moves with its
+//! body. Changes of a load beyond that, in the frame of its body, are known in closed form for straight paths
+//! ([`super::straight`]), and otherwise computed by dual numbers over a few coordinates at a time: the pose and
+//! velocity of a body are known to first order from the twists, so no kinematics is repeated. A muscle depends only on
+//! length, speed, excitation and its own states: dual numbers over those are followed by the chain rule through length
+//! and speed.
 
 use super::constraints::ConstraintDerivatives;
 use super::sparse::SparseMatrix;
@@ -23,13 +24,13 @@ pub(super) type D = Dual<f64, CHUNK>;
 /// ∂f/∂x, ∂f/∂ẋ, ∂f/∂e and ∂f/∂λ.
 #[derive(Clone, Debug)]
 pub struct ImplicitJacobian {
-    /// By the states (q, u, z).
+    /// With respect to the states (q, u, z).
     pub dx: SparseMatrix,
-    /// By their rates (q̇, u̇, ż).
+    /// With respect to their rates (q̇, u̇, ż).
     pub dxdot: SparseMatrix,
-    /// By the controls.
+    /// With respect to the controls.
     pub du: SparseMatrix,
-    /// By the multipliers.
+    /// With respect to the multipliers.
     pub dlambda: SparseMatrix,
 }
 
@@ -52,7 +53,7 @@ pub(super) struct PathDerivative {
 pub(super) const MAX_STATES: usize = 3;
 const LOCAL: usize = 3 + 2 * MAX_STATES;
 
-/// Scratch for the Jacobians of one system, sized once.
+/// Scratch memory for the Jacobians of one system, allocated once.
 #[derive(Clone, Debug)]
 pub struct JacobianWorkspace {
     pub(super) tree: InverseDynamicsDerivatives<f64>,
@@ -99,7 +100,7 @@ impl JacobianWorkspace {
 }
 
 impl ImplicitSystem<'_> {
-    /// Room for the Jacobians.
+    /// Memory for the Jacobians.
     pub fn jacobian(&self) -> ImplicitJacobian {
         let p = &self.pattern;
         ImplicitJacobian {
@@ -110,7 +111,7 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// Room to find them.
+    /// Scratch memory for their computation.
     pub fn jacobian_workspace(&self) -> JacobianWorkspace {
         let s = &*self.system;
         let (n, nb, nz, ne) = (s.tree.num_mobilities, s.tree.nodes.len(), s.num_aux, s.num_controls);

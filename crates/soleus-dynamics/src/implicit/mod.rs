@@ -7,9 +7,9 @@
 //!   force balance of each muscle, ż − rate of others     nz rows    in the order of z
 //!   G u̇ − b                                             m rows     constraints, on accelerations
 //!
-//! Written this way (van den Bogert, Blana and Heinrich 2011, eq. 13; Dembia et al. 2020, eq. 1) nothing
-//! is inverted and nothing is singular: not a massless segment, not zero activation. The Jacobians are
-//! sparse, with a pattern that follows from the structure of the model and is found once.
+//! In this form (van den Bogert, Blana and Heinrich 2011, eq. 13; Dembia et al. 2020, eq. 1) no matrix is inverted and
+//! there are no singularities, neither for massless segments nor at zero activation. The Jacobians are sparse; their
+//! pattern is determined once from the structure of the model.
 
 mod constraints;
 mod given_motion;
@@ -45,7 +45,7 @@ pub struct ImplicitSystem<'a> {
     plan: Arc<ScatterPlan>,
 }
 
-/// The structure of a system's equations, without the system: found once, kept as long as one likes.
+/// The structure of a system's equations, without the system, for reuse.
 #[derive(Clone, Debug)]
 pub struct ImplicitStructure {
     pattern: Arc<Pattern>,
@@ -53,8 +53,8 @@ pub struct ImplicitStructure {
 }
 
 impl ImplicitStructure {
-    /// The system in implicit form. It must be the one the structure was found for, or one that differs from it
-    /// in numbers alone.
+    /// The system in implicit form. It must be the one for which the structure was found, or differ from it only in its
+    /// numbers.
     pub fn system<'a>(&self, system: impl Into<SystemRef<'a>>) -> ImplicitSystem<'a> {
         ImplicitSystem { system: system.into(), pattern: self.pattern.clone(), plan: self.plan.clone() }
     }
@@ -69,7 +69,7 @@ impl<'a> ImplicitSystem<'a> {
         ImplicitSystem { system, pattern: Arc::new(pattern), plan: Arc::new(plan) }
     }
 
-    /// The structure alone.
+    /// The structure.
     pub fn structure(&self) -> ImplicitStructure {
         ImplicitStructure { pattern: self.pattern.clone(), plan: self.plan.clone() }
     }
@@ -133,7 +133,8 @@ impl<'a> ImplicitSystem<'a> {
         self.compute_residual_of_motion(x, xdot, controls, lambda, ws, r);
     }
 
-    /// [`compute_residual`](Self::compute_residual) along one direction. Not generic, so that other crates share this copy.
+    /// [`compute_residual`](Self::compute_residual) along one direction. Not generic, so that other crates share the
+    /// compiled code.
     #[inline(never)]
     pub fn compute_residual_along(
         &self,

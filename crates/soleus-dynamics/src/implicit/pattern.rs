@@ -1,4 +1,4 @@
-//! Which residual depends on which variable, from the structure of the model alone.
+//! Dependence of residuals on variables, from the structure of the model.
 
 use super::sparse::SparseMatrix;
 use crate::constraint::CompiledConstraint;

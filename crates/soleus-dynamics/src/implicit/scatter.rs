@@ -1,4 +1,4 @@
-//! Where the parts of the Jacobians go, found once, so that filling them is a list of assignments.
+//! Positions of the parts of the Jacobians, determined once, so that filling them is a list of assignments.
 
 use super::ImplicitSystem;
 use super::jacobian::{ImplicitJacobian, JacobianWorkspace};

@@ -1,22 +1,22 @@
 //! A sparse matrix with a fixed pattern.
 
-/// Compressed columns: the pattern is found once, the values change.
+/// Compressed columns: the pattern is fixed, the values change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparseMatrix {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Where each column starts in `row` and `value`; one more entry than columns.
+    /// Index of the first entry of each column in `row` and `value`; one more entry than columns.
     pub start: Vec<usize>,
-    /// Row of each stored entry, rising within a column.
+    /// Row of each stored entry, increasing within a column.
     pub row: Vec<usize>,
     /// The entries.
     pub value: Vec<f64>,
 }
 
 impl SparseMatrix {
-    /// The pattern of the given (row, column) places; values zero.
+    /// From the given (row, column) positions; values are zero.
     pub fn with_pattern(rows: usize, columns: usize, mut places: Vec<(usize, usize)>) -> Self {
         places.sort_unstable_by_key(|&(r, c)| (c, r));
         places.dedup();
@@ -36,13 +36,13 @@ impl SparseMatrix {
         self.value.len()
     }
 
-    /// Where entry (row, column) is stored, if it is.
+    /// Index of entry (row, column), if it is stored.
     pub fn position(&self, row: usize, column: usize) -> Option<usize> {
         let range = self.start[column]..self.start[column + 1];
         self.row[range.clone()].binary_search(&row).ok().map(|i| range.start + i)
     }
 
-    /// Entry (row, column); zero where nothing is stored.
+    /// Entry (row, column); zero if it is not stored.
     pub fn at(&self, row: usize, column: usize) -> f64 {
         self.position(row, column).map_or(0.0, |i| self.value[i])
     }

@@ -1,4 +1,4 @@
-//! Paths that run straight, by coordinates, in closed form.
+//! Derivatives of straight paths in closed form.
 //!
 //! Between points A and B of two bodies the path pulls along e = (p_B − p_A)/ℓ. A coordinate that moves one of the two bodies,
 //! by a twist (ω, v) about the origin of ground, moves its point by a = v + ω × p, and with s = 1 if that is B, −1 if A,

@@ -1,6 +1,7 @@
-//! The `ConstantCurvatureJoint`: M at the end of an arc of constant length that leaves F along y.
+//! The `ConstantCurvatureJoint`: M at the end of an arc of constant length that starts at F along y.
 //!
-//! Body-fixed angles x, z, y turn M; the arc bends towards the y axis n of M, by the angle θ between it and that of F:
+//! Body-fixed angles x, z, y rotate M; the arc bends towards the y axis n of M, by the angle θ between it and that of
+//! F:
 //!
 //!   n = R ŷ = (−s_z, c_x c_z, s_x c_z),   cos θ = n_y                          (1)
 //!   p = l (n_x g, f, n_z g),   f = sin θ / θ,   g = (1 − cos θ)/(θ sin θ)      (2)
@@ -12,14 +13,14 @@
 use super::JointMotion;
 use soleus_math::{Dual, Over, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
 
-/// A joint of constant curvature ready for computing.
+/// A compiled joint of constant curvature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConstantCurvature<P: Real = f64> {
     /// Angles x, z, y at coordinates of zero, rad.
     pub neutral: Vec3<P>,
     /// Length of the arc, m.
     pub length: P,
-    /// Whether to compute as OpenSim does: columns of H in M taken for those in F, no bias, and no bend near θ = 0.
+    /// Whether to compute as OpenSim does: columns of H in M used as if in F, no bias, and no bend near θ = 0.
     pub as_opensim: bool,
 }
 

@@ -1,17 +1,17 @@
-//! The `CustomJoint`: three rotations and three translations driven by functions.
+//! The `CustomJoint`: three rotations and three translations given by functions.
 
 use super::JointMotion;
 use soleus_math::{Function, Over, Real, Rotation, SpatialVec, Transform, Vec3};
 
-/// A custom joint ready for computing.
+/// A compiled custom joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomJoint<P: Real = f64> {
-    /// Number of coordinates, which are also its speeds.
+    /// Number of coordinates, and of speeds.
     pub num_coordinates: usize,
     /// Three rotations in body-fixed order, then three translations in F.
     pub axes: [Axis<P>; 6],
-    /// Whether to reproduce Simbody's bias acceleration, which is right only when coordinate i drives
-    /// rotation i alone; see `simbody_bias`.
+    /// Whether to reproduce Simbody's bias acceleration, which is only correct if coordinate i drives rotation i alone;
+    /// see `simbody_bias`.
     pub as_simbody: bool,
 }
 
@@ -22,7 +22,8 @@ pub struct Axis<P: Real = f64> {
     pub axis: Vec3<P>,
     /// Angle or distance along it.
     pub motion: AxisMotion,
-    /// What it changes by with a number of the model: a function of the same coordinates, and that change, whose value is zero.
+    /// Its derivative with respect to a number of the model: a function of the same coordinates, and the change, whose
+    /// value is zero.
     pub change: Option<Box<(AxisMotion, P)>>,
 }
 
@@ -31,7 +32,7 @@ pub struct Axis<P: Real = f64> {
 pub enum AxisMotion {
     /// Constant.
     Fixed(f64),
-    /// The coordinate of that number itself.
+    /// A coordinate itself, by index.
     Direct(usize),
     /// A function of one coordinate.
     One(usize, Function),

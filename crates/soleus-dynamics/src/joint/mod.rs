@@ -1,8 +1,7 @@
-//! Joints ready for computing: the pose, velocity and bias acceleration of frame M in frame F.
+//! Compiled joints: pose, velocity and bias acceleration of frame M in frame F.
 //!
-//! Each joint fills a [`JointMotion`]: the pose X_FM(q), the columns of H_FM(q) with
-//! V_FM = H u, and the bias acceleration Ḣ u. Angular parts first; everything is expressed in
-//! F, the linear part is that of M's origin.
+//! Each joint computes a [`JointMotion`]: the pose X_FM(q), the columns of H_FM(q) with V_FM = H u, and the bias
+//! acceleration Ḣ u. Angular parts first; everything is expressed in F, the linear part is that of M's origin.
 
 mod constant_curvature;
 mod custom;
@@ -14,7 +13,7 @@ pub use rotational::{angles_rate, speeds_from_rates};
 
 use soleus_math::{Jet, Over, Real, Rotation, SpatialVec, Transform, Vec3, same, same_mut, vec3};
 
-/// The motion a compiled joint allows.
+/// Motion of a compiled joint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JointKernel<P: Real = f64> {
     /// None.
@@ -48,7 +47,7 @@ pub enum JointKernel<P: Real = f64> {
 pub struct JointMotion<T: Real> {
     /// Pose of M in F.
     pub X_FM: Transform<T>,
-    /// Columns of H_FM, as many as there are mobilities.
+    /// Columns of H_FM, one per mobility.
     pub H: [SpatialVec<T>; 6],
     /// H u.
     pub V: SpatialVec<T>,
@@ -57,7 +56,7 @@ pub struct JointMotion<T: Real> {
 }
 
 impl<T: Real> JointMotion<T> {
-    /// M on F, not moving.
+    /// M coincides with F, at rest.
     #[inline]
     pub fn rest() -> Self {
         JointMotion {
@@ -68,7 +67,7 @@ impl<T: Real> JointMotion<T> {
         }
     }
 
-    /// The same relative motion seen the other way: F in M, expressed in M, of F's origin.
+    /// The reversed relative motion: F in M, expressed in M, of F's origin.
     ///
     ///   R_MF = R_FMᵀ,  p_MF = −R_FMᵀ p,   ω′ = −Rᵀ ω,   v′ = Rᵀ(ω × p − v),
     ///   α′ = −Rᵀ α,   a′ = Rᵀ(α × p + ω × v − a − ω × (ω × p − v))
@@ -99,7 +98,7 @@ fn compute_in_jets(joint: &JointKernel, n: usize, q: &[Jets; 6], u: &[Jets; 6], 
 }
 
 impl<P: Real> JointKernel<P> {
-    /// How many coordinates and speeds it has.
+    /// Number of coordinates, and of speeds.
     pub fn num_mobilities(&self) -> usize {
         match self {
             JointKernel::Weld => 0,
@@ -112,13 +111,13 @@ impl<P: Real> JointKernel<P> {
         }
     }
 
-    /// Whether the first three speeds are an angular velocity and not rates of angles.
+    /// Whether the first three speeds are an angular velocity instead of rates of angles.
     pub fn speeds_are_angular_velocity(&self) -> bool {
         matches!(self, JointKernel::Ball | JointKernel::Free | JointKernel::Ellipsoid(_))
     }
 
-    /// Whether M can accelerate in F at zero u̇. A custom joint is taken to unless it has one rotation
-    /// at most and every axis moves in proportion to a coordinate.
+    /// Whether M can accelerate in F at zero u̇. This is assumed for custom joints unless they have at most one
+    /// rotation and every axis is proportional to a coordinate.
     pub fn has_bias(&self) -> bool {
         match self {
             JointKernel::Weld | JointKernel::Pin | JointKernel::Slider | JointKernel::Planar => false,
@@ -129,7 +128,7 @@ impl<P: Real> JointKernel<P> {
         }
     }
 
-    /// Pose and motion subspace at `q`, velocity and bias at `u`; whatever `m` held before is overwritten.
+    /// Pose and motion subspace at `q`, velocity and bias at `u`; overwrites `m`.
     #[inline]
     pub fn compute<T: Over<P>>(&self, q: &[T], u: &[T], m: &mut JointMotion<T>) {
         if const { matches!((T::SHAPE, P::SHAPE), (Some([2, 6]), Some([0, _]))) } {

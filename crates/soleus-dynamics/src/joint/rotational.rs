@@ -1,4 +1,4 @@
-//! Between angular velocity and the rates of body-fixed X-Y-Z angles.
+//! Conversion between angular velocity and the rates of body-fixed X-Y-Z angles.
 
 use soleus_math::{Real, Vec3, vec3};
 

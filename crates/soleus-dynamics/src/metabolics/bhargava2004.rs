@@ -3,10 +3,10 @@
 use super::{MetabolicRates, MuscleAtWork, recruitment};
 use soleus_math::{Function, Real};
 
-/// How a switch between two regimes is made.
+/// Transition between two regimes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Switch {
-    /// At once, as in OpenSim's probe and by default in Bhargava2004SmoothedMuscleMetabolics.
+    /// Discontinuous, as in OpenSim's probe and by default in Bhargava2004SmoothedMuscleMetabolics.
     #[default]
     Sharp,
     /// `smoothing_type` tanh: left + (right − left)(½ + ½ tanh(b c)).
@@ -35,7 +35,7 @@ pub struct BhargavaMuscle {
 }
 
 impl BhargavaMuscle {
-    /// A muscle of a given mass (kg) and largest force (N), with OpenSim's defaults for the rest.
+    /// A muscle of a given mass (kg) and maximum isometric force (N), with OpenSim's defaults for other parameters.
     pub fn new(mass: f64, max_isometric_force: f64) -> BhargavaMuscle {
         BhargavaMuscle {
             mass,
@@ -49,8 +49,8 @@ impl BhargavaMuscle {
     }
 }
 
-/// The model and its options; the properties of OpenSim's Bhargava2004MuscleMetabolicsProbe and
-/// Bhargava2004SmoothedMuscleMetabolics under their names.
+/// The model and its options, with the properties of OpenSim's Bhargava2004MuscleMetabolicsProbe and
+/// Bhargava2004SmoothedMuscleMetabolics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bhargava2004 {
     /// `activation_rate_on`. Default true.
@@ -63,8 +63,8 @@ pub struct Bhargava2004 {
     pub mechanical_work_rate_on: bool,
     /// `enforce_minimum_heat_rate_per_muscle`: 1 W/kg. Default true.
     pub enforce_minimum_heat_rate_per_muscle: bool,
-    /// `normalized_fiber_length_dependence_on_maintenance_rate`. `None` is the default: straight lines through
-    /// (0, ½) (½, ½) (1, 1) (3/2, 0) (2, 0).
+    /// `normalized_fiber_length_dependence_on_maintenance_rate`. `None` for the default: linear interpolation of (0, ½)
+    /// (½, ½) (1, 1) (3/2, 0) (2, 0).
     pub fiber_length_dependence: Option<Function>,
     /// `use_force_dependent_shortening_prop_constant`. Default false.
     pub use_force_dependent_shortening_prop_constant: bool,
@@ -148,7 +148,7 @@ impl Bhargava2004 {
     ///                or α = 0.16 a f_L F₀ + 0.18(F_a + F_p), else 0.157(F_a + F_p)
     ///   work         −F_a v                                                          (4)
     ///
-    /// The decay of the activation heat in time is left out, as in OpenSim.
+    /// The decay of the activation heat over time is neglected, as in OpenSim.
     ///
     /// Source: Bhargava, Pandy and Anderson (2004); Anderson (1999) for ¼; Umberger (2003) for the minimum.
     pub fn rates<T: Real>(&self, p: &BhargavaMuscle, at: &MuscleAtWork<T>) -> MetabolicRates<T> {

@@ -1,8 +1,8 @@
-//! The metabolic rate of Bhargava et al. (2004) as Falisse et al. (2019) smooth it for optimal control.
+//! The metabolic rate of Bhargava et al. (2004) as smoothed by Falisse et al. (2019) for optimal control.
 //!
-//! Switches are ½ + ½ tanh(b x). Beside that it differs from [`bhargava2004`](super::bhargava2004): maintenance heat is
-//! proportional to the fiber length itself, heat of lengthening is 0.157 of the total force, the lower bound of heat is 1 W for each kilogram
-//! of muscle, and a negative sum goes to the shortening heat.
+//! Switches are ½ + ½ tanh(b x). It also differs from [`bhargava2004`](super::bhargava2004): maintenance heat is
+//! proportional to the fiber length itself, heat of lengthening is 0.157 of the total force, the lower bound of heat is
+//! 1 W for each kilogram of muscle, and a negative sum goes to the shortening heat.
 //!
 //! Source: Bhargava, Pandy & Anderson (2004), J Biomech 37:81; Falisse et al. (2019), J R Soc Interface 16:20190402, supplement, and
 //! its public code, which has the factor l̃ that the text leaves out.
@@ -22,13 +22,13 @@ const LEAST_HEAT: f64 = 1.0;
 /// Parameters of a muscle. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmoothBhargava2004 {
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
-    /// Part of slow fibers.
+    /// Fraction of slow-twitch fibers.
     pub slow_twitch: f64,
     /// F_max, N.
     pub max_isometric_force: f64,
-    /// b of the switches.
+    /// Smoothing b of the switches.
     pub smoothing: f64,
 }
 
@@ -43,7 +43,7 @@ pub struct Rates<T> {
     pub shortening: T,
     /// Work of the contractile element.
     pub work: T,
-    /// All of it, heat not below its least value.
+    /// Total, with the heat not below its minimum.
     pub total: T,
 }
 
@@ -53,7 +53,7 @@ impl SmoothBhargava2004 {
         max_isometric_force * optimal_fiber_length * DENSITY / specific_tension
     }
 
-    /// The rates of a muscle at work.
+    /// The rates of a muscle.
     pub fn rates<T: Real>(&self, m: &MuscleAtWork<T>) -> Rates<T> {
         let switch = |x: T| ((x * self.smoothing).tanh() + 1.0) * 0.5;
         let slow = (m.excitation * FRAC_PI_2).sin() * self.slow_twitch;

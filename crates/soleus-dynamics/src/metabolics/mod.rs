@@ -1,4 +1,4 @@
-//! What muscles cost: rates of metabolic energy from the mechanics of each muscle.
+//! Metabolic rates of muscles.
 
 pub mod bhargava2004;
 pub mod bhargava2004_smooth;
@@ -8,7 +8,7 @@ pub mod umberger2010;
 use crate::muscle::MuscleInfo;
 use soleus_math::Real;
 
-/// What a metabolic model looks at in a muscle at an instant. SI units.
+/// Inputs of a metabolic model for a muscle at one time. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuscleAtWork<T> {
     /// Excitation.
@@ -54,14 +54,14 @@ impl<T: Real> MuscleAtWork<T> {
     }
 }
 
-/// Metabolic rates of one muscle, W. A term that a model lacks is zero.
+/// Metabolic rates of one muscle, W. Terms that a model does not have are zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetabolicRates<T> {
     /// Heat of activation; for Umberger (2010), of activation and maintenance together.
     pub activation: T,
     /// Heat of maintenance.
     pub maintenance: T,
-    /// Heat of shortening and lengthening, after the total was kept from being negative.
+    /// Heat of shortening and lengthening, after correction for a nonnegative total.
     pub shortening: T,
     /// Mechanical power of the active fiber force.
     pub work: T,

@@ -1,4 +1,4 @@
-//! Metabolic probes of a model, ready for computing.
+//! Compiled metabolic probes of a model.
 
 use super::bhargava2004::{Bhargava2004, BhargavaMuscle, Switch};
 use super::umberger2010::{Umberger2010, UmbergerMuscle};
@@ -11,10 +11,10 @@ use soleus_model::force::ForceKind;
 use soleus_model::id::ForceId;
 use soleus_model::probe::{MetabolicMuscle, MetabolicSmoothing, Probe, ProbeKind};
 
-/// A metabolic probe: which muscles, by which model.
+/// A metabolic probe: its muscles and model.
 #[derive(Clone, Debug)]
 pub struct MetabolicProbe {
-    /// Names of the values: total and, unless only the total is asked for, basal and each muscle.
+    /// Names of the values: total and, unless only the total is requested, basal and each muscle.
     pub labels: Vec<String>,
     basal: f64,
     gain: f64,
@@ -29,7 +29,7 @@ enum Law {
 }
 
 impl MetabolicProbe {
-    /// The probe ready for computing; `None` if it is of another kind.
+    /// The compiled probe; `None` if it is of another kind.
     pub fn compile(model: &Model, probe: &Probe) -> Option<MetabolicProbe> {
         let (basal_on, coefficient, exponent, total_only, law) = match &probe.kind {
             ProbeKind::Umberger2010(p) => {

@@ -16,7 +16,7 @@ pub struct UmbergerMuscle {
     pub ratio_slow_twitch_fibers: f64,
 }
 
-/// The model and its options; the properties of OpenSim's Umberger2010MuscleMetabolicsProbe under their names.
+/// The model and its options, with the properties of OpenSim's Umberger2010MuscleMetabolicsProbe.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Umberger2010 {
     /// `activation_maintenance_rate_on`. Default true.

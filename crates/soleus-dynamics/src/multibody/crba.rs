@@ -1,5 +1,5 @@
-//! The mass matrix by composite rigid bodies and its factorisation along the tree
-//! (Featherstone 2008, sections 6.2 and 6.5).
+//! The mass matrix by composite rigid bodies and its factorization along the tree (Featherstone 2008, sections 6.2 and
+//! 6.5).
 
 use super::{Tree, TreeKinematics};
 use soleus_math::{Part, Real, SpatialInertia};
@@ -21,12 +21,12 @@ pub struct MassFactor<T: Real> {
     ld: Vec<T>,
     /// 1/D, or zero where D is.
     inv_d: Vec<T>,
-    /// Mobilities without inertia of their own, as the last factorisation found them.
+    /// Mobilities without inertia, from the last factorization.
     pub singular: Vec<usize>,
 }
 
 impl<T: Real> MassFactor<T> {
-    /// Room for the mass matrix of `tree`.
+    /// Memory for the mass matrix of `tree`.
     pub fn new(tree: &Tree) -> Self {
         let n = tree.num_mobilities;
         let next = |i: usize| Some(tree.support[i]).filter(|&j| j != usize::MAX);
@@ -54,7 +54,7 @@ impl<T: Real> MassFactor<T> {
         self.m[i * self.n + j]
     }
 
-    /// Fills M.
+    /// Computes M.
     pub fn compute_mass_matrix(&mut self, tree: &Tree, k: &TreeKinematics<T>) {
         let n = self.n;
         self.composite.copy_from_slice(&k.inertia);
@@ -89,11 +89,11 @@ impl<T: Real> MassFactor<T> {
         }
     }
 
-    /// Factorises M.
+    /// Factorizes M.
     ///
-    /// A mobility whose pivot has lost all its digits has no inertia of its own: a massless end, or one of
-    /// two axes that coincide (gimbal lock). It is listed in [`singular`](Self::singular), and solutions give
-    /// it what makes the rest consistent with zero of its own; whether the equations hold must be checked.
+    /// A mobility whose pivot has no significant digits has no inertia: a massless end segment, or one of two
+    /// coincident axes (gimbal lock). It is listed in [`singular`](Self::singular), and its value in solutions is
+    /// consistent with the other mobilities; whether the equations are satisfied must be checked.
     pub fn factorize(&mut self) {
         let n = self.n;
         self.singular.clear();
@@ -130,7 +130,7 @@ impl<T: Real> MassFactor<T> {
         &self.support[self.below[i]..self.below[i + 1]]
     }
 
-    /// x ← L⁻ᵀ x. Entries that are zero are passed over, so a sparse x costs only what it supports.
+    /// x ← L⁻ᵀ x. Zero entries are skipped, so that a sparse x is cheap.
     #[inline]
     pub fn solve_lt(&self, x: &mut [T]) {
         let n = self.n;

@@ -1,7 +1,7 @@
 //! The tree of bodies: kinematics, inverse and forward dynamics in O(N) or O(N·depth).
 //!
-//! Spatial quantities are expressed in ground and taken about the origin of the body they
-//! belong to, so that moving along the tree only shifts points and never rotates.
+//! Spatial quantities are expressed in ground about the origin of their body, so that recursion along the tree only
+//! needs shifts, not rotations.
 
 mod crba;
 mod passes;

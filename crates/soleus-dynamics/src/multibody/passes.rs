@@ -1,4 +1,4 @@
-//! Passes from ground outwards: poses, velocities, accelerations.
+//! Outward passes: poses, velocities, accelerations.
 
 use super::{InertiaForm, Node, Tree};
 use crate::joint::JointMotion;
@@ -6,16 +6,16 @@ use crate::kinematics::Kinematics;
 use crate::system::{Along, JET_LANES, Jets, LANES};
 use soleus_math::{Part, Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Transform, Vec3, same_mut};
 
-/// Everything about the motion of the tree at one instant; index 0 is ground.
+/// Motion of the tree at one time; index 0 is ground.
 #[derive(Clone, Debug)]
 pub struct TreeKinematics<T: Real> {
     /// Pose of each body in ground.
     pub X_GB: Vec<Transform<T>>,
     /// Velocity of each body's origin frame.
     pub V_GB: Vec<SpatialVec<T>>,
-    /// From the parent's origin to the body's, in ground.
+    /// Vector from the parent's origin to the body's, in ground.
     pub p_PB: Vec<Vec3<T>>,
-    /// The part of the body's acceleration that its own joint adds at zero u̇ (Coriolis).
+    /// Contribution of the body's joint to its acceleration at zero u̇ (Coriolis).
     pub coriolis: Vec<SpatialVec<T>>,
     /// Inertia of each body about its origin, in ground.
     pub inertia: Vec<SpatialInertia<T>>,
@@ -30,7 +30,7 @@ pub struct TreeKinematics<T: Real> {
 }
 
 impl<T: Real> TreeKinematics<T> {
-    /// Room for the motion of `tree`.
+    /// Memory for the motion of `tree`.
     pub fn new(tree: &Tree) -> Self {
         let (nb, nu) = (tree.nodes.len(), tree.num_mobilities);
         TreeKinematics {
@@ -46,7 +46,7 @@ impl<T: Real> TreeKinematics<T> {
         }
     }
 
-    /// The view that forces and paths take.
+    /// The view for forces and paths.
     #[inline]
     pub fn view(&self, time: T) -> Kinematics<'_, T> {
         Kinematics { time, X_GB: &self.X_GB, V_GB: &self.V_GB, q: &self.q, u: &self.u }
@@ -296,8 +296,8 @@ pub(super) fn inertia_in_ground<T: Real>(node: &Node, R_GB: Rotation<T>) -> Spat
     SpatialInertia { mass: T::cst(node.mass), moment: h, inertia }
 }
 
-/// Accelerations A_B = shift(A_P) + H u̇ + c of all bodies. `A[0]`, ground's, is taken as
-/// given: set it to zero, or to −g to let gravity in as Luh, Walker and Paul (1980) do.
+/// Accelerations A_B = shift(A_P) + H u̇ + c of all bodies. `A[0]`, that of ground, is an input: set it to zero, or to
+/// −g to include gravity as in Luh, Walker and Paul (1980).
 pub fn compute_accelerations<T: Real>(
     tree: &Tree,
     k: &TreeKinematics<T>,

@@ -5,8 +5,8 @@ use super::{InertiaForm, Tree, TreeKinematics, compute_accelerations};
 use crate::joint::JointMotion;
 use soleus_math::{Part, Real, Rotation, SpatialVec, Vec3};
 
-/// Generalized forces τ = Hᵀ Σ F over the subtree, for a wrench on each body; `F` is overwritten
-/// with the wrenches that the joints carry. Adds to `tau`.
+/// Generalized forces τ = Hᵀ Σ F over the subtree, for a wrench on each body; `F` is overwritten with the wrenches
+/// transmitted by the joints. Adds to `tau`.
 pub fn compute_generalized_forces<T: Real>(
     tree: &Tree,
     k: &TreeKinematics<T>,
@@ -26,8 +26,8 @@ pub fn compute_generalized_forces<T: Real>(
 
 /// τ = M u̇ + c(q, u) − Jᵀ F_applied for accelerations `udot` and wrenches on the bodies.
 ///
-/// `A` and `F` are scratch, one entry per body; on return they hold the accelerations and the
-/// wrenches carried by the joints.
+/// `A` and `F` have one entry per body; on return they contain the accelerations and the wrenches transmitted by the
+/// joints.
 pub fn compute_inverse_dynamics<T: Real>(
     tree: &Tree,
     k: &TreeKinematics<T>,
@@ -47,7 +47,7 @@ pub fn compute_inverse_dynamics<T: Real>(
     compute_generalized_forces(tree, k, F, tau);
 }
 
-/// Scratch of [`compute_newton_euler`], one entry per body; index 0 is ground.
+/// Scratch memory of [`compute_newton_euler`], one entry per body; index 0 is ground.
 #[derive(Clone, Debug)]
 pub struct NewtonEuler<T: Real> {
     bodies: Vec<Carried<T>>,
@@ -65,7 +65,7 @@ struct Carried<T> {
 }
 
 impl<T: Real> NewtonEuler<T> {
-    /// Room for `tree`.
+    /// Memory for `tree`.
     pub fn new(tree: &Tree) -> Self {
         let zero = SpatialVec::zero();
         let rest = Carried { R_GB: Rotation::identity(), p_PB: Vec3::zero(), V: zero, A: zero, F: zero };
@@ -73,10 +73,9 @@ impl<T: Real> NewtonEuler<T> {
     }
 }
 
-/// τ = M u̇ + c(q, u) − Jᵀ m g straight from coordinates, speeds and accelerations, when nothing else is
-/// wanted: one pass outwards and one back. Gravity (m/s², in ground) enters as an acceleration −g of
-/// ground (Luh, Walker, Paul 1980). For applied forces or several u̇ at one pose see
-/// [`compute_inverse_dynamics`].
+/// τ = M u̇ + c(q, u) − Jᵀ m g directly from coordinates, speeds and accelerations, if nothing else is needed: one
+/// outward and one inward pass. Gravity (m/s², in ground) is included as an acceleration −g of ground (Luh, Walker,
+/// Paul 1980). For applied forces or several u̇ at one pose see [`compute_inverse_dynamics`].
 pub fn compute_newton_euler<T: Real>(
     tree: &Tree,
     gravity: Vec3<f64>,

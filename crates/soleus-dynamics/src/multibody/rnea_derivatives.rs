@@ -1,8 +1,8 @@
-//! Derivatives of inverse dynamics by recursion along the tree, as exact as the inverse dynamics itself.
+//! Exact derivatives of inverse dynamics by recursion along the tree.
 //!
-//! All vectors are taken about the origin of ground, so that nothing needs to be shifted. A change of
-//! coordinate j, of the joint of body k, moves everything outboard of that joint by the twist T_j. For a body
-//! b outboard of it (Carpentier and Mansard 2018; here with joints whose motion subspace S depends on q):
+//! All vectors are about the origin of ground, so that no shifts are needed. A change of coordinate j, of the joint of
+//! body k, moves all bodies outboard of that joint by the twist T_j. For a body b outboard of it (Carpentier and
+//! Mansard 2018; here with joints whose motion subspace S depends on q):
 //!
 //!   ∂V_b/∂q_j = T_j × V_b + η_j            η_j = ν_j − T_j × V_k                                   (1)
 //!   ∂A_b/∂q_j = T_j × A_b + η_j × V_b + ζ_j  ζ_j = α_j + V_p × ν_j − T_j × A_k − η_j × V_k         (2)
@@ -18,23 +18,23 @@
 //!
 //!   B η = (N a, 2 a × P),   N = [ω]× (2J − tr J) + 2((h·v) 1 − v hᵀ)                               (5)
 //!
-//! I, N, P and F add up over subtrees, so each derivative costs a handful of products.
+//! I, N, P and F are summed over subtrees, so each derivative takes a few products.
 
 use super::{Tree, TreeKinematics};
 use crate::joint::{JointMotion, speeds_from_rates};
 use soleus_math::{Dual, Mat33, Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Vec3, vec3};
 
-/// ∂τ/∂q, ∂τ/∂u and M = ∂τ/∂u̇ of inverse dynamics, and the scratch to find them.
+/// ∂τ/∂q, ∂τ/∂u and M = ∂τ/∂u̇ of inverse dynamics, with scratch memory.
 #[derive(Clone, Debug)]
 pub struct InverseDynamicsDerivatives<T: Real> {
     n: usize,
-    /// ∂τ/∂q, row by row. Entries between mobilities of which neither supports the other stay zero.
+    /// ∂τ/∂q, row by row. Entries between mobilities on different branches are zero.
     pub dtau_dq: Vec<T>,
     /// ∂τ/∂u, row by row.
     pub dtau_du: Vec<T>,
     /// The mass matrix, row by row.
     pub mass: Vec<T>,
-    /// Generalized forces themselves.
+    /// Generalized forces.
     pub tau: Vec<T>,
     /// Twist T_j of a unit change of each coordinate, about the origin of ground.
     pub twist: Vec<SpatialVec<T>>,
@@ -85,7 +85,7 @@ struct Local<T> {
 }
 
 impl<T: Real> InverseDynamicsDerivatives<T> {
-    /// Room for the derivatives of `tree`.
+    /// Memory for the derivatives of `tree`.
     pub fn new(tree: &Tree) -> Self {
         let (n, nb) = (tree.num_mobilities, tree.nodes.len());
         let z = SpatialVec::zero();
@@ -112,8 +112,8 @@ impl<T: Real> InverseDynamicsDerivatives<T> {
 
     /// τ = M u̇ + c − Jᵀ F_applied and its derivatives at the motion `k` and accelerations `udot`, under `gravity`.
     ///
-    /// `applied` are wrenches about the bodies' origins. They are taken to move with their body: what a load
-    /// changes as seen from its body is for the caller to add.
+    /// `applied` are wrenches about the bodies' origins. They are assumed to move with their body: the caller adds
+    /// changes of a load in the frame of its body.
     pub fn compute(
         &mut self,
         tree: &Tree,

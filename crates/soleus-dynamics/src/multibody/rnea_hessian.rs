@@ -1,14 +1,14 @@
 //! Second derivatives of inverse dynamics, weighted: the Hessian of φ = yᵀ τ(q, u, u̇) by recursion along the tree.
 //!
-//! With W_b = Σ S_j y_j the velocity that the weights would give body b, φ = Σ_b W_b · F_b. Like all power it does not
-//! change when everything moves together, so only what changes *as seen from the bodies* counts. A change of
-//! coordinate j then changes W by ω_j = ν^W_j − T_j × W, V by η_j and A by ζ_j + η_j × V, the same for all bodies outboard
-//! (notation and equations (1) to (5) of `rnea_derivatives`), and
+//! With W_b = Σ S_j y_j the velocity of body b for speeds y, φ = Σ_b W_b · F_b. Like any power it does not change under
+//! a rigid motion of all bodies, so only changes *in the frames of the bodies* matter. A change of coordinate j then
+//! changes W by ω_j = ν^W_j − T_j × W, V by η_j and A by ζ_j + η_j × V, the same for all bodies outboard (notation and
+//! equations (1) to (5) of `rnea_derivatives`), and
 //!
 //!   ∂φ/∂q_j = ω_j · F + ζ_j · M + η_j · Z,   ∂φ/∂u_j = ξ_j · M + S_j · Z,   ∂φ/∂u̇_j = S_j · M        (1)
 //!
-//! with F, the momentum M = I W and Z = Bᵀ W summed over the subtree. The vectors of an inboard joint do not know of
-//! coordinates outboard. So for i outboard of j the second derivatives are (1) again, with
+//! with F, the momentum M = I W and Z = Bᵀ W summed over the subtree. The vectors of an inboard joint do not depend on
+//! coordinates outboard of it. For i outboard of j the second derivatives are therefore again (1), with
 //!
 //!   ∂F/∂q_i = T_i ×* F + I ζ_i + B η_i,   ∂M/∂q_i = T_i ×* M + I ω_i,   ∂Z/∂q_i = T_i ×* Z + Bᵀ ω_i + Ψ η_i   (2)
 //!   ∂F/∂u_i = I ξ_i + B S_i,   ∂Z/∂u_i = Ψ S_i,   ∂F/∂u̇_i = I S_i                                        (3)
@@ -17,7 +17,7 @@
 //!
 //!   Ψ V = Qᵀ ω + 2 v × P_W,   Q = −[w]× (2J − tr J) + 2 [h]× [x]×                                     (4)
 //!
-//! Each pair costs a handful of products, so the whole Hessian costs little more than the first derivatives: O(N·depth).
+//! Each pair takes a few products, so the whole Hessian costs little more than the first derivatives: O(N·depth).
 //! Within one joint the second derivatives of its own motion come from jets over its own coordinates and speeds.
 
 use super::rnea_derivatives::{
@@ -27,11 +27,11 @@ use super::{Tree, TreeKinematics};
 use crate::joint::JointMotion;
 use soleus_math::{Jet, Mat33, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
 
-/// Gradient and Hessian of φ = yᵀ τ, and the scratch to find them.
+/// Gradient and Hessian of φ = yᵀ τ, with scratch memory.
 #[derive(Clone, Debug)]
 pub struct InverseDynamicsHessian {
     n: usize,
-    /// ∂²φ/∂q∂q, n × n, symmetric; zero between mobilities of which neither supports the other.
+    /// ∂²φ/∂q∂q, n × n, symmetric; zero between mobilities on different branches.
     pub qq: Vec<f64>,
     /// ∂²φ/∂q∂u, row by coordinate, column by speed.
     pub qu: Vec<f64>,
@@ -96,7 +96,7 @@ struct Factors {
 }
 
 impl InverseDynamicsHessian {
-    /// Room for the second derivatives of `tree`; `keep_second`: those of each joint's motion are kept too.
+    /// Memory for the second derivatives of `tree`; `keep_second`: those of each joint's motion are stored as well.
     pub fn new(tree: &Tree, keep_second: bool) -> Self {
         let (n, nb) = (tree.num_mobilities, tree.nodes.len());
         let (z, square) = (SpatialVec::zero(), vec![0.0; n * n]);
@@ -122,8 +122,8 @@ impl InverseDynamicsHessian {
         }
     }
 
-    /// Second derivatives of yᵀ τ at the motion for which the first ones, `d`, were found. Loads are taken to move
-    /// with their bodies, as there.
+    /// Second derivatives of yᵀ τ at the motion of the first derivatives `d`. Loads are assumed to move with their
+    /// bodies.
     pub fn compute(
         &mut self,
         tree: &Tree,

@@ -1,7 +1,8 @@
-//! Which joint carries which body.
+//! Construction of the spanning tree of bodies and joints.
 //!
-//! The order of bodies and mobilities is that of OpenSim and Simbody's `MultibodyGraphMaker`, so that numbers compare one to one:
-//! breadth first from ground, a movable body without mass followed at once by its heaviest neighbour, joints that close loops last.
+//! The order of bodies and mobilities is that of OpenSim and Simbody's `MultibodyGraphMaker`, so that results can be
+//! compared directly: breadth first from ground, a movable body without mass immediately followed by its heaviest
+//! neighbour, joints that close loops last.
 
 use super::tree::TreeError;
 use soleus_model::id::JointId;

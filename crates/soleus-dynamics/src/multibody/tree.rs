@@ -38,16 +38,16 @@ pub struct Node {
     pub parent: usize,
     /// Distance from ground in joints.
     pub level: usize,
-    /// The body, if it is one of the model's (a helper body inside a joint is not).
+    /// The body, if it is one of the model's (not an auxiliary body inside a joint).
     pub body: Option<BodyId>,
-    /// Whether this is a second copy of the body, made to open a loop; it shares the mass and is
-    /// welded to the first by a constraint.
+    /// Whether this is a second copy of the body, created to open a loop; it shares the mass and is welded to the first
+    /// by a constraint.
     pub is_copy: bool,
     /// The joint, if it is one of the model's.
     pub joint_id: Option<JointId>,
     /// Its motion.
     pub joint: JointKernel,
-    /// Whether the joint's child is the parent here.
+    /// Whether the joint's child is the parent in the tree.
     pub reversed: bool,
     /// Pose of the joint frame F on the parent.
     pub X_PF: Transform<f64>,
@@ -65,17 +65,17 @@ pub struct Node {
     pub u0: usize,
     /// Number of mobilities.
     pub nu: usize,
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
     /// Mass times mass centre, kg·m, in the body.
     pub moment: Vec3<f64>,
     /// Inertia about the body's origin, kg·m², in the body.
     pub inertia: SymMat33<f64>,
-    /// Its form, which decides how it is brought to ground.
+    /// Form of the inertia, which determines how it is expressed in ground.
     pub form: InertiaForm,
 }
 
-/// What is known of the inertia of a body beforehand.
+/// Special forms of the inertia of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InertiaForm {
     /// No mass and no inertia.
@@ -104,16 +104,16 @@ impl Node {
     }
 }
 
-/// The bodies of a model from ground outwards, and where each coordinate went.
+/// The bodies of a model from ground outwards, and the mobilities of the coordinates.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Node 0 is ground; parents come before children.
+    /// Node 0 is ground; parents precede children.
     pub nodes: Vec<Node>,
     /// Total number of coordinates, and of speeds.
     pub num_mobilities: usize,
-    /// Mobility that supports each one next towards ground, or `usize::MAX`.
+    /// Next mobility towards ground for each mobility, or `usize::MAX`.
     pub support: Vec<usize>,
-    /// For a mobility whose speed is part of an angular velocity, the first of the three; else `None`.
+    /// For a mobility whose speed is part of an angular velocity, the first of the three; otherwise `None`.
     pub angular: Vec<Option<usize>>,
     /// Node of each body of the model (of the first copy).
     pub node_of_body: Vec<usize>,
@@ -123,12 +123,12 @@ pub struct Tree {
     pub coordinate_of_mobility: Vec<Option<CoordinateId>>,
     /// Model joints in tree order.
     pub joint_order: Vec<JointId>,
-    /// Loops: each is held closed by a weld of two frames.
+    /// Loops, each closed by a weld of two frames.
     pub loops: Vec<LoopWeld>,
     frames: Vec<BodyFrame>,
-    /// Bodies that no joint carries; each got a free joint to ground.
+    /// Bodies without a joint; each gets a free joint to ground.
     pub unconnected: Vec<BodyId>,
-    /// Mobilities that move nothing with mass or inertia: nothing determines their accelerations.
+    /// Mobilities that move no mass or inertia: their accelerations are undetermined.
     pub massless: Vec<usize>,
 }
 
@@ -158,14 +158,14 @@ fn form_of_inertia(mass: f64, central: SymMat33<f64>) -> InertiaForm {
 pub struct LoopWeld {
     /// The joint that closes the loop.
     pub joint: JointId,
-    /// First frame: on the original body, or on the joint's parent when the joint is itself a weld.
+    /// First frame: on the original body, or on the joint's parent if the joint is itself a weld.
     pub first: BodyFrame,
     /// Second frame: on the copy, or on the joint's child.
     pub second: BodyFrame,
 }
 
 impl Tree {
-    /// Mobilities that move a body, in their order.
+    /// Mobilities that move a body, in order.
     pub fn supports(&self, body: usize) -> Vec<usize> {
         let mut list = Vec::new();
         let mut b = body;
@@ -190,10 +190,10 @@ impl Tree {
         false
     }
 
-    /// The spanning tree of `model`, in the order in which OpenSim numbers mobilities: breadth
-    /// first from ground, joints in file order within a level; a movable massless body is
-    /// followed outwards at once until a body with mass is met. A joint that would close a
-    /// loop gets a copy of its child body, which shares the mass evenly and is welded to it.
+    /// The spanning tree of `model`, in the order in which OpenSim numbers mobilities: breadth first from ground,
+    /// joints in file order within a level; a movable massless body is immediately followed outwards until a body with
+    /// mass is reached. For a joint that would close a loop a copy of its child body is created, which shares the mass
+    /// evenly and is welded to it.
     pub fn build(model: &Model, options: &Options) -> Result<Tree, TreeError> {
         let picks = pick_joints(model)?;
         let copies_of = |b: usize| picks.iter().filter(|p| p.copy && p.outboard == b).count();

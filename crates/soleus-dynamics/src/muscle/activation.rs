@@ -1,4 +1,4 @@
-//! From excitation to activation.
+//! Activation dynamics.
 
 use super::error::{MuscleError, require};
 use soleus_math::{Over, Real};
@@ -16,8 +16,8 @@ fn per_time_constant<P: Real>(tau_act: P, tau_deact: P) -> Result<[P; 2], Muscle
 ///
 ///   ȧ = (e − a)/τ,   τ = τ_act (½ + 3/2 a) for e > a,  τ_deact / (½ + 3/2 a) otherwise
 ///
-/// Source: Winters (1995), Thelen (2003), as in OpenSim's MuscleFirstOrderActivationDynamicModel. The
-/// activation is held in [minimum, 1] before use; the excitation is taken as it comes.
+/// Source: Winters (1995), Thelen (2003), as in OpenSim's MuscleFirstOrderActivationDynamicModel. The activation is
+/// clamped to [minimum, 1] before use; the excitation is not clamped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstOrderActivation<P = f64> {
     per_tau_act: P,
@@ -34,7 +34,7 @@ impl<P: Real> FirstOrderActivation<P> {
         Ok(FirstOrderActivation { per_tau_act, per_tau_deact, minimum })
     }
 
-    /// The activation held in its bounds.
+    /// The clamped activation.
     #[inline(always)]
     pub fn clamp<T: Over<P>>(&self, a: T) -> T {
         a.where_below(T::lift(self.minimum), || T::lift(self.minimum), || a.min(T::one()))
@@ -63,7 +63,7 @@ pub struct SmoothActivation<P = f64> {
 }
 
 impl<P: Real> SmoothActivation<P> {
-    /// Time constants in s; smoothing b > 0, where 10 comes near the sharp switch.
+    /// Time constants in s; smoothing b > 0, where 10 is close to a discontinuous switch.
     pub fn new(tau_act: P, tau_deact: P, smoothing: P) -> Result<SmoothActivation<P>, MuscleError> {
         let [per_tau_act, per_tau_deact] = per_time_constant(tau_act, tau_deact)?;
         let ok = smoothing.value() > 0.0;
@@ -85,8 +85,8 @@ impl<P: Real> SmoothActivation<P> {
 ///
 ///   ä = ω² e − (2 ω ȧ + ω² (a − a_min)/(1 − a_min)),  ω = 1/τ, or 2/τ while ȧ < 0
 ///
-/// Source: OpenSim's MuscleSecondOrderActivationDynamicModel (Millard). Here the excitation is held in
-/// [0, 1] and the activation in [a_min, 1].
+/// Source: OpenSim's MuscleSecondOrderActivationDynamicModel (Millard). The excitation is clamped to [0, 1] and the
+/// activation to [a_min, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondOrderActivation {
     omega: f64,
@@ -122,12 +122,13 @@ pub struct RateActivation<P = f64> {
     pub k1: P,
     /// k₂/T, 1/s.
     pub k2: P,
-    /// Whether k₁ counts only while the activation rises.
+    /// Whether k₁ is used only while the activation rises.
     pub switches: bool,
 }
 
 impl<P: Real> RateActivation<P> {
-    /// With the time constants of rising and falling activation (s) at full and at no excitation; the first form for both.
+    /// From the time constants of rising and falling activation (s) at full and at zero excitation; the first form for
+    /// both.
     pub fn from_time_constants(tau_act: P, tau_deact: P) -> RateActivation<P> {
         let k2 = tau_deact.recip();
         RateActivation { k1: tau_act.recip() - k2, k2, switches: false }

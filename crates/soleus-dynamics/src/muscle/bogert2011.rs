@@ -1,5 +1,5 @@
-//! The muscle of van den Bogert, Blana and Heinrich (2011): made to be stated implicitly, without
-//! singularities in activation, velocity or pennation.
+//! The muscle of van den Bogert, Blana and Heinrich (2011), for implicit formulation, without singularities in
+//! activation, velocity or pennation.
 
 use super::activation::RateActivation;
 use super::equilibrium::Equilibrium;
@@ -13,16 +13,16 @@ use soleus_model::muscle::{Bogert2011, Muscle};
 /// A straight muscle is given this thickness, in units of l₀, so that cos φ stays defined at s = 0.
 const LEAST_THICKNESS: f64 = 1e-4;
 
-/// The muscle of van den Bogert et al. (2011), ready for computing. States: activation a, and the fiber
+/// The compiled muscle of van den Bogert et al. (2011). States: activation a, and the fiber
 /// length along the tendon s = l cos φ (m).
 ///
 ///   l = √(s² + w²),  cos φ = s/l,  w = l₀ sin α₀                                    (6)
 ///   [F₀ (a f_L(l) f_V(l̇) + f_P(l))] cos φ + F₀ β ṡ/(v_max l₀) = F₀ f_T(L − s)       (4)
 ///   ȧ = (e − a)(c₁ e + c₂)                                                           (7)
 ///
-/// with l̇ = ṡ cos φ. Numbers are those of the paper's equations. The damping β ṡ is ours: with it (4) can be
-/// solved for ṡ everywhere, so the same muscle serves explicit integrators. The paper leaves the curves
-/// open; here, with x = l/l₀, v = l̇/(v_max l₀), ε the tendon strain:
+/// with l̇ = ṡ cos φ. Equation numbers are those of the paper. The damping β ṡ is an addition: with it (4) can be
+/// solved for ṡ everywhere, so that the muscle can also be used with explicit integrators. The paper does not specify
+/// the curves; here, with x = l/l₀, v = l̇/(v_max l₀), ε the tendon strain:
 ///
 ///   f_L = exp(−((x − 1)/W)²)
 ///   f_V = (1 + v)/(1 − v/A) for −1 < v ≤ 0, zero below; (f_max v + c)/(v + c) above,
@@ -58,7 +58,7 @@ impl Bogert2011Muscle {
 }
 
 impl<P: Real> Bogert2011Muscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Bogert2011,
@@ -123,8 +123,8 @@ impl<P: Real> Bogert2011Muscle<P> {
         v.where_at_most(T::cst(-1.0), T::zero, || v.where_at_most(T::zero(), shortening, lengthening))
     }
 
-    /// The force balance (4), left minus right side, in units of F₀: zero on a trajectory. Smooth in
-    /// all arguments but for the corners of the curves, and never singular.
+    /// The force balance (4), left minus right side, in units of F₀: zero on a trajectory. Smooth in all arguments
+    /// except for kinks of the curves, and never singular.
     #[inline]
     pub fn residual<T: Over<P>>(&self, L: T, a: T, s: T, sdot: T) -> T {
         let (l, cos) = self.fiber(s);
@@ -143,7 +143,7 @@ impl<P: Real> Bogert2011Muscle<P> {
 }
 
 impl Bogert2011Muscle {
-    /// Activation and s to begin with: the fiber at optimal length.
+    /// Default activation and s: the fiber at optimal length.
     pub fn default_states(&self) -> &[f64] {
         &self.default_state
     }
@@ -179,7 +179,7 @@ impl Bogert2011Muscle {
         ft * self.f0
     }
 
-    /// Everything about the muscle. The damper acts along the tendon and is reported projected on the fiber.
+    /// All quantities of the muscle. The damper acts along the tendon and is reported projected on the fiber.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
         let mut dot = [T::zero(); 2];
@@ -228,8 +228,8 @@ impl Bogert2011Muscle {
         info
     }
 
-    /// Puts s where fiber and tendon balance at rest, by bisection: at s = 0 the fiber has no force along the
-    /// tendon, and where the tendon goes slack it has no opponent.
+    /// Sets s to the equilibrium of fiber and tendon at rest, by bisection between s = 0, where the fiber has no force
+    /// along the tendon, and the s at which the tendon becomes slack.
     pub fn solve_equilibrium(
         &self,
         L: f64,

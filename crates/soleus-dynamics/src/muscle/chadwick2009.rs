@@ -12,7 +12,7 @@ use soleus_model::muscle::{Chadwick2009, Muscle};
 /// Below this pennation angle at optimal length the muscle counts as straight, rad, as in DAS3.
 const STRAIGHT_BELOW_RAD: f64 = 0.01;
 
-/// The muscle of DAS3, ready for computing. States: activation a, and the fiber length along the
+/// The compiled muscle of DAS3. States: activation a, and the fiber length along the
 /// tendon in units of l₀, s = l cos φ / l₀.
 ///
 ///   l = √(s² + b²),  cos φ = s/l,  b = sin α₀,  l̇ = ṡ cos φ;  l = s where α₀ < 0.01 rad        (1)
@@ -23,9 +23,9 @@ const STRAIGHT_BELOW_RAD: f64 = 0.01;
 ///   f_T − (a f_L f_V + f_P) cos φ − β ṡ = 0                                                     (6)
 ///   ȧ = (e/τ_act + (1 − e)/τ_deact)(e − a)                                                      (7)
 ///
-/// with v the largest shortening speed (l₀/s), A Hill's constant, g the largest lengthening force and κ a
-/// stiffness (N/m) that keeps (6) solvable when everything is slack. Beyond v the branch of (3) goes on, to
-/// negative force. The tension is F₀ f_T.
+/// with v the maximum shortening velocity (l₀/s), A Hill's constant, g the maximum lengthening force and κ a stiffness
+/// (N/m) that keeps (6) solvable if all elements are slack. Beyond v the branch of (3) continues to negative force. The
+/// tension is F₀ f_T.
 ///
 /// Source: Chadwick, Blana, van den Bogert and Kirsch (2009); the laws and numbers of release 2 (2015).
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ impl Chadwick2009Muscle {
 }
 
 impl<P: Real> Chadwick2009Muscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Chadwick2009,
@@ -156,7 +156,7 @@ impl<P: Real> Chadwick2009Muscle<P> {
 }
 
 impl Chadwick2009Muscle {
-    /// Activation and s to begin with: the fiber at optimal length.
+    /// Default activation and s: the fiber at optimal length.
     pub fn default_states(&self) -> &[f64] {
         &self.default_state
     }
@@ -187,7 +187,7 @@ impl Chadwick2009Muscle {
         ft * self.f0
     }
 
-    /// Everything about the muscle. The damper acts along the tendon and is reported projected on the fiber.
+    /// All quantities of the muscle. The damper acts along the tendon and is reported projected on the fiber.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
         let mut dot = [T::zero(); 2];
@@ -234,8 +234,8 @@ impl Chadwick2009Muscle {
         info
     }
 
-    /// Puts s where fiber and tendon balance at rest, by bisection: f_T falls without bound as s grows and the
-    /// passive force rises, so there is always a place.
+    /// Sets s to the equilibrium of fiber and tendon at rest, by bisection: f_T decreases without bound as s increases
+    /// and the passive force rises, so there is always a solution.
     pub fn solve_equilibrium(
         &self,
         L: f64,

@@ -1,11 +1,11 @@
-//! Curves that muscles share.
+//! Curves shared by muscles.
 
 use soleus_math::bezier::{BezierError, Knot};
 use soleus_math::{BezierCurve, Real};
 use std::sync::Arc;
 
-/// The Bézier curves drawn so far. Muscles with equal curve parameters get the same curve, which saves the time
-/// to draw it and, while computing, keeps what they read close together.
+/// The Bézier curves constructed so far. Muscles with equal curve parameters share a curve, which saves construction
+/// time and keeps data close together in memory.
 #[derive(Debug)]
 pub struct CurveCache<P = f64> {
     drawn: Vec<Drawn<P>>,
@@ -25,7 +25,7 @@ impl<P> Default for CurveCache<P> {
 }
 
 impl<P: Real + PartialEq> CurveCache<P> {
-    /// The chain through `knots`, as [`BezierCurve::new`] draws it.
+    /// The chain through `knots`, as constructed by [`BezierCurve::new`].
     pub fn chain(&mut self, knots: &[Knot<P>], curviness: &[P]) -> Result<Arc<BezierCurve<P>>, BezierError> {
         // The newest first: neighbors are often alike.
         let known = self.drawn.iter().rev().find(|d| d.knots == knots && d.curviness == curviness);

@@ -1,6 +1,7 @@
-//! The muscle of De Groote et al. (2016) as its authors use it for predicted walks (Falisse et al. 2019): the tendon force is a state.
+//! The muscle of De Groote et al. (2016) as used by its authors for gait prediction (Falisse et al. 2019): the tendon
+//! force is a state.
 //!
-//! With f the tendon force over F_max, l_mt and v_mt length and speed of the whole:
+//! With f the tendon force over F_max, and l_mt and v_mt length and speed of the muscle–tendon unit:
 //!
 //!   l̃_t = ln(5 (f + 0.25 − s)) / k + 0.995                             (1)  tendon, s so that all k meet at l̃_t = 1
 //!   l_m = √((l₀ sin α₀)² + (l_mt − l_s l̃_t)²),  cos α = (l_mt − l_s l̃_t) / l_m    (2)  constant width
@@ -8,9 +9,9 @@
 //!   f_a = a f_l(l̃_m) f_v(ṽ_m) + β ṽ_m,  f_p = (exp(4 (l̃_m − 1)/0.6) − 1 + p₁)/p₂    (4)
 //!   0 = (f_a + f_p) cos α − f                                           (5)
 //!
-//! Damping β ṽ_m is part of the active force, so it counts as work of the contractile element. `DeGrooteFregly2016Muscle` of
-//! OpenSim, and ours of that name, is another muscle: it has 1 and 0.2 for 0.995 and 0.25, and other curves of velocity, so that tendons carry
-//! nothing at their slack length.
+//! Damping β ṽ_m is part of the active force and therefore of the work of the contractile element.
+//! `DeGrooteFregly2016Muscle`, in OpenSim and here, is a different muscle: it has 1 and 0.2 instead of 0.995 and 0.25,
+//! and different force–velocity curves, so that tendons have no force at their slack length.
 //!
 //! Source: De Groote, Kinney, Rao & Fregly (2016), Ann Biomed Eng 44:2922, eqs. 1–7; constants and (3) as in the public code of Falisse et
 //! al. (2019, 2022).
@@ -56,10 +57,10 @@ pub struct DeGroote2016<P = f64> {
     pub tendon_stiffness: P,
 }
 
-/// What goes on in the muscle.
+/// Force balance of the muscle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Balance<T> {
-    /// Right-hand side of (5): zero when fiber and tendon agree.
+    /// Right-hand side of (5): zero in equilibrium of fiber and tendon.
     pub residual: T,
     /// l̃_m.
     pub normalized_fiber_length: T,
@@ -86,8 +87,8 @@ struct Position<T> {
 }
 
 impl<P: Real> DeGroote2016<P> {
-    /// The balance of forces at an activation, a normalised tendon force and its rate (1/s), and a length (m) and
-    /// speed (m/s) of fiber and tendon together. Smooth for f > s − 0.25.
+    /// Force balance at an activation, a normalized tendon force and its rate (1/s), and the length (m) and speed (m/s)
+    /// of the muscle–tendon unit. Smooth for f > s − 0.25.
     pub fn balance<T: Over<P>>(&self, activation: T, force: T, rate: T, length: T, speed: T) -> Balance<T> {
         let p = self.position(force, length);
         // (3): with (1) the exponential is 5 (f + 0.25 − s).
@@ -135,10 +136,10 @@ fn force_velocity_slope<T: Real>(vm_n: T) -> T {
     (inner.sq() + 1.0).sqrt().recip() * (VELOCITY[0] * VELOCITY[1])
 }
 
-/// The muscle as a part of a model. States: activation and normalised tendon force; the control is the rate of activation, 1/s.
+/// The muscle in a model. States: activation and normalized tendon force; the control is the rate of activation, 1/s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeGroote2016Muscle<P = f64> {
-    /// The numbers of (1) to (5).
+    /// Parameters of (1) to (5).
     pub contraction: DeGroote2016<P>,
     default_state: [f64; 2],
 }
@@ -151,7 +152,7 @@ impl DeGroote2016Muscle {
 }
 
 impl<P: Real> DeGroote2016Muscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Parameters,
@@ -185,7 +186,7 @@ impl<P: Real> DeGroote2016Muscle<P> {
         })
     }
 
-    /// Tension (N), with the dynamics as residuals: ȧ less the control, and (5).
+    /// Tension (N), with the dynamics as residuals: ȧ minus the control, and (5).
     #[inline]
     pub fn implicit<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
         r[0] = rates[0] - e;
@@ -195,7 +196,7 @@ impl<P: Real> DeGroote2016Muscle<P> {
 }
 
 impl DeGroote2016Muscle {
-    /// States to begin with.
+    /// Default states.
     pub fn default_states(&self) -> &[f64] {
         &self.default_state
     }
@@ -246,7 +247,7 @@ impl DeGroote2016Muscle {
         f * c.max_isometric_force
     }
 
-    /// Everything about the muscle, at the rate of the tendon force that balances it.
+    /// All quantities of the muscle, at the rate of the tendon force that satisfies the balance.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
         let (c, a, f) = (&self.contraction, states[0], states[1]);
@@ -294,7 +295,8 @@ impl DeGroote2016Muscle {
         info
     }
 
-    /// Puts the tendon force where fiber and tendon balance with the tendon at rest, by bisection: (5) falls as f grows.
+    /// Sets the tendon force to the equilibrium of fiber and tendon with the tendon at rest, by bisection: (5)
+    /// decreases with f.
     pub fn solve_equilibrium(
         &self,
         L: f64,

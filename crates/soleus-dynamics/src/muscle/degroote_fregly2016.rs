@@ -1,4 +1,4 @@
-//! De Groote and Fregly's muscle (2016): smooth closed-form curves, made for optimal control.
+//! De Groote and Fregly's muscle (2016): smooth closed-form curves for optimal control.
 
 use super::activation::SmoothActivation;
 use super::equilibrium::Equilibrium;
@@ -28,7 +28,7 @@ const PASSIVE_ZERO: f64 = 0.2;
 /// Largest normalized tendon force an equilibrium is looked for.
 const MAX_TENDON_FORCE: f64 = 5.0;
 
-/// A DeGrooteFregly2016Muscle, ready for computing.
+/// A compiled DeGrooteFregly2016Muscle.
 ///
 /// States: activation, unless activation dynamics are ignored; normalized tendon force F̃, unless the tendon is
 /// rigid. With x = l/l₀, t = l_t/l_s, v = l̇/(v_max l₀):
@@ -39,12 +39,12 @@ const MAX_TENDON_FORCE: f64 = 5.0;
 ///   f_T = 0.2 exp(k_T (t − 1)) − 0.2,  k_T = ln 6/ε_T                            (4)
 ///   l cos φ = L − l_s t,  l² = (l cos φ)² + (l₀ sin α₀)²                          (5)
 ///
-/// Explicit tendon dynamics take v from f_V = (F̃/cos φ − f_P)/(a f_L); fiber damping is left out
-/// there, as in OpenSim, though it is part of the reported fiber force.
-/// Nothing is clamped: lengths, activations and forces may leave their usual range smoothly.
+/// In explicit tendon dynamics v is computed from f_V = (F̃/cos φ − f_P)/(a f_L); fiber damping is ignored there, as in
+/// OpenSim, although it is part of the reported fiber force. Lengths, activations and forces are not clamped and may
+/// leave their usual range smoothly.
 ///
-/// Source: De Groote, Kinney, Rao and Fregly (2016) and its supplement; OpenSim's class of the same name, but
-/// time constants are each muscle's own (OpenSim uses those of the first muscle for all).
+/// Source: De Groote, Kinney, Rao and Fregly (2016) and its supplement; OpenSim's class of the same name, except that
+/// each muscle has its own time constants (OpenSim uses those of the first muscle for all).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeGrooteFregly2016Muscle<P = f64> {
     activation: SmoothActivation<P>,
@@ -90,7 +90,7 @@ impl DeGrooteFregly2016Muscle {
 }
 
 impl<P: Real> DeGrooteFregly2016Muscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &DeGrooteFregly2016,
@@ -233,8 +233,8 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
         a * p.fl * fv + p.fp + v * self.beta
     }
 
-    /// The force balance F̃ − F̃ᴹ cos φ when the tendon force is F̃ and changes at the rate Fdot, 1/s: zero on a
-    /// trajectory. Has no singularity in a, unlike the explicit form.
+    /// The force balance F̃ − F̃ᴹ cos φ for tendon force F̃ and its rate, 1/s: zero on a trajectory. It has no
+    /// singularity in a, unlike the explicit form.
     pub fn residual<T: Over<P>>(&self, L: T, Ldot: T, a: T, f: T, fdot: T) -> T {
         let p = self.position(L, self.tendon_length(f));
         let v = (Ldot - fdot / self.tendon_slope(f) * self.ls) * p.cos * self.per_v0;
@@ -255,8 +255,8 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
         rest[0] * self.f0
     }
 
-    /// Tension (N); writes the rates of the states. Tendon dynamics are explicit here in either mode;
-    /// implicit ones are had from [`residual`](Self::residual).
+    /// Tension (N); writes the rates of the states. Tendon dynamics are explicit here in either mode; for implicit
+    /// dynamics see [`residual`](Self::residual).
     #[inline]
     pub fn dynamics<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let (a, rest) = self.split(e, states);
@@ -288,12 +288,12 @@ impl DeGrooteFregly2016Muscle {
         }
     }
 
-    /// States to begin with.
+    /// Default states.
     pub fn default_states(&self) -> &[f64] {
         &self.default_state
     }
 
-    /// Whether the model asks for implicit tendon dynamics.
+    /// Whether the model specifies implicit tendon dynamics.
     pub fn wants_implicit(&self) -> bool {
         self.implicit && !self.rigid
     }
@@ -322,8 +322,8 @@ impl DeGrooteFregly2016Muscle {
         (((fv - D[3]) * (1.0 / D[0])).sinh() - D[2]) / D[1]
     }
 
-    /// Active force along the tendon (N) at full activation if the tendon were rigid, F₀ f_L f_V cos φ. With
-    /// `opensim_faults` along the fiber, as OpenSim 4.6 has it here.
+    /// Active force along the tendon (N) at full activation with a rigid tendon, F₀ f_L f_V cos φ. With
+    /// `opensim_faults` along the fiber, as in OpenSim 4.6.
     pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> f64 {
         let p = self.position(L, 1.0);
         let v = Ldot * p.cos * self.per_v0;
@@ -331,7 +331,7 @@ impl DeGrooteFregly2016Muscle {
         if opensim_faults { force } else { force * p.cos }
     }
 
-    /// Everything about the muscle, with explicit tendon dynamics.
+    /// All quantities of the muscle, with explicit tendon dynamics.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
         let (a, rest) = self.split(e, states);
@@ -394,8 +394,8 @@ impl DeGrooteFregly2016Muscle {
         info
     }
 
-    /// Rate at which the forces of fiber and tendon drift apart, N/s, activation held: k_M l̇_∥ − k_T l̇_t, with
-    /// the velocities that the rate of the tendon force implies. Zero for a rigid tendon.
+    /// Rate of the difference between fiber and tendon force, N/s, at constant activation: k_M l̇_∥ − k_T l̇_t, with
+    /// the velocities implied by the rate of the tendon force. Zero for a rigid tendon.
     ///
     /// Source: De Groote et al. (2016), as OpenSim linearizes their equilibrium.
     pub fn force_drift<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T]) -> T {
@@ -439,8 +439,8 @@ impl DeGrooteFregly2016Muscle {
         (rise - (t - 1.0) * C3) * (self.f0 * self.ls)
     }
 
-    /// Puts the tendon force where it balances the fiber's, both moving with the path and the tendon force
-    /// constant. Bisection between 0 and 5 F₀, to 1e-10, as in OpenSim; a muscle that would push gets 0.
+    /// Sets the tendon force to equilibrium with the fiber, with the path velocity and a constant tendon force.
+    /// Bisection between 0 and 5 F₀, to 1e-10, as in OpenSim; 0 for a muscle that would push.
     pub fn solve_equilibrium(
         &self,
         L: f64,

@@ -7,7 +7,7 @@ use crate::constants::Constants;
 use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Delp1990, Muscle, default_curves};
 
-/// A Delp1990Muscle_Deprecated, ready for computing. States: activation, fiber length (m), fiber velocity, m/s.
+/// A compiled Delp1990Muscle_Deprecated. States: activation, fiber length (m), fiber velocity, m/s.
 ///
 /// With x and v in units of l₀ and l₀ per time scale T, and the mass M = m (l₀/T)²:
 ///
@@ -61,7 +61,7 @@ impl SimmMuscle for Delp1990Muscle {
 }
 
 impl<P: Real> Delp1990Muscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Delp1990,

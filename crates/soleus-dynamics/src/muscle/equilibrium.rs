@@ -1,18 +1,18 @@
-//! Where fiber and tendon pull alike.
+//! Equilibrium of fiber and tendon.
 
 use super::error::MuscleError;
 use super::pennation::SIGNIFICANT;
 
-/// What an equilibrium solve found.
+/// Result of an equilibrium solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equilibrium {
     /// Tendon force, N.
     pub tendon_force: f64,
-    /// Force left out of balance, N; at the lower bound it need not vanish.
+    /// Unbalanced force, N; at the lower bound it need not be zero.
     pub residual: f64,
-    /// Iterations done.
+    /// Number of iterations.
     pub iterations: usize,
-    /// The fiber is at its shortest and still pulls more than the tendon.
+    /// Whether the fiber is at its minimum length and still pulls more than the tendon.
     pub at_lower_bound: bool,
 }
 

@@ -1,22 +1,22 @@
-//! What can be wrong with a muscle.
+//! Errors in muscles.
 
 use soleus_math::bezier::BezierError;
 use thiserror::Error;
 
-/// A muscle that cannot be computed with, or an equilibrium that was not found.
+/// An invalid muscle, or an equilibrium that was not found.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MuscleError {
-    /// A parameter is outside its domain.
+    /// A parameter is out of range.
     #[error("`{parameter}` must be {expected}, found {found}")]
     Parameter {
         /// XML name of the property.
         parameter: &'static str,
-        /// What it must be.
+        /// Allowed values.
         expected: &'static str,
-        /// What it is.
+        /// Its value.
         found: f64,
     },
-    /// A flag that this class does not implement (nor does OpenSim's).
+    /// A flag that this class does not support (nor does OpenSim's).
     #[error("{class} does not implement `{flag}`")]
     Unsupported {
         /// Class of the muscle.
@@ -24,24 +24,24 @@ pub enum MuscleError {
         /// XML name of the flag.
         flag: &'static str,
     },
-    /// Some, but not all, of the optional properties of a curve are given.
+    /// Only some of the optional properties of a curve are given.
     #[error("give either all of the optional properties of `{curve}` or none")]
     PartlyGiven {
         /// The curve.
         curve: &'static str,
     },
-    /// A curve cannot be drawn with its parameters.
+    /// A curve cannot be constructed from its parameters.
     #[error("`{curve}`: {source}")]
     Curve {
         /// The curve.
         curve: &'static str,
-        /// Why not.
+        /// Cause.
         source: BezierError,
     },
-    /// A function that serves as a curve cannot be built.
+    /// A function for a curve cannot be constructed.
     #[error("curve: {why}")]
     Function {
-        /// Why not.
+        /// Cause.
         why: String,
     },
     /// A force balance was not reached.
@@ -53,11 +53,11 @@ pub enum MuscleError {
         length: f64,
         /// Activation.
         activation: f64,
-        /// Force that is out of balance, N.
+        /// Unbalanced force, N.
         residual: f64,
-        /// Force accepted as zero, N.
+        /// Tolerance, N.
         tolerance: f64,
-        /// Work done.
+        /// Number of iterations.
         iterations: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What the muscles of van den Bogert (2011) and Chadwick (2009) share: Hill's elements, each by a few numbers.
+//! Common elements of the muscles of van den Bogert (2011) and Chadwick (2009): Hill-type elements with few parameters.
 
 use super::activation::RateActivation;
 use super::error::{MuscleError, require};
@@ -20,7 +20,7 @@ pub(super) struct HillNumbers {
     pub default_activation: f64,
 }
 
-/// The [`HillNumbers`] of a muscle of this kind, whose properties have these names.
+/// The [`HillNumbers`] of a muscle of this kind, with these property names.
 macro_rules! hill_numbers {
     ($p:expr) => {
         $crate::muscle::hill::HillNumbers {

@@ -1,10 +1,10 @@
-//! Everything one may want to know about a muscle at an instant.
+//! All quantities of a muscle at one time.
 
 use soleus_math::Real;
 
 /// Lengths, velocities, forces, stiffnesses, powers and energies of one muscle.
 ///
-/// NaN where the class does not offer a quantity (OpenSim's older classes leave many unset). SI units.
+/// NaN if the class does not define a quantity (OpenSim's older classes leave many unset). SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuscleInfo<T> {
     /// Muscle–tendon length L, m.
@@ -13,7 +13,7 @@ pub struct MuscleInfo<T> {
     pub lengthening_speed: T,
     /// Excitation as given.
     pub excitation: T,
-    /// Activation as used, that is after clamping.
+    /// Activation after clamping.
     pub activation: T,
     /// Fiber length, m.
     pub fiber_length: T,
@@ -61,15 +61,15 @@ pub struct MuscleInfo<T> {
     pub passive_fiber_force_along_tendon: T,
     /// Tendon force, N.
     pub tendon_force: T,
-    /// The tension the muscle applies along its path, N.
+    /// Tension along the path, N.
     pub actuation: T,
-    /// Derivative of the fiber force by the fiber length, N/m.
+    /// Derivative of the fiber force with respect to the fiber length, N/m.
     pub fiber_stiffness: T,
-    /// Derivative of the fiber force along the tendon by the fiber length along the tendon, N/m.
+    /// Derivative of the fiber force along the tendon with respect to the fiber length along the tendon, N/m.
     pub fiber_stiffness_along_tendon: T,
-    /// Derivative of the tendon force by the tendon length, N/m; infinite for a rigid tendon.
+    /// Derivative of the tendon force with respect to the tendon length, N/m; infinite for a rigid tendon.
     pub tendon_stiffness: T,
-    /// Fiber and tendon in series, N/m.
+    /// Stiffness of fiber and tendon in series, N/m.
     pub muscle_stiffness: T,
     /// −(active + damping force) · fiber velocity, W.
     pub fiber_active_power: T,
@@ -83,9 +83,9 @@ pub struct MuscleInfo<T> {
     pub fiber_potential_energy: T,
     /// Energy stored in the tendon, J.
     pub tendon_potential_energy: T,
-    /// Both, J.
+    /// Sum of both, J.
     pub muscle_potential_energy: T,
-    /// Whether the fiber is held at its minimum length.
+    /// Whether the fiber is clamped at its minimum length.
     pub fiber_clamped: bool,
 }
 

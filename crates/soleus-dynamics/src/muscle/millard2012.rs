@@ -26,20 +26,20 @@ enum Tendon<P> {
     Undamped(Arc<BezierCurve<P>>, Arc<BezierCurve<P>>),
 }
 
-/// A Millard2012EquilibriumMuscle, ready for computing.
+/// A compiled Millard2012EquilibriumMuscle.
 ///
 /// States: activation, unless activation dynamics are ignored; fiber length (m), unless the tendon is rigid.
 /// In units of F₀, with x = l/l₀ and v = l̇/(v_max l₀):
 ///
 ///   (a f_L(x) f_V(v) + f_P(x) + β v) cos φ = f_T(l_t/l_s)      (1)
 ///
-/// The fiber is not shorter than l_min, the longest of the shortest active length and the length at the
-/// largest pennation angle. Held there, it does not move and is reported without force.
-/// The tension is F₀ f_T; with a rigid tendon it is the left side, not below zero.
+/// The fiber is not shorter than l_min, the larger of the minimum active length and the length at the maximum pennation
+/// angle. A fiber clamped there does not move and is reported with zero force. The tension is F₀ f_T; with a rigid
+/// tendon it is the left side, not below zero.
 ///
-/// Source: Millard, Uchida, Seth and Delp (2013), eqs. 6 and 8; OpenSim's class of the same name. Its
-/// adjustments of parameters are made here too: with damping or a rigid tendon the curves may reach zero
-/// force and slope; without, they are kept away from it.
+/// Source: Millard, Uchida, Seth and Delp (2013), eqs. 6 and 8; OpenSim's class of the same name. Parameters are
+/// adjusted as in OpenSim: with damping or a rigid tendon the curves may reach zero force and slope; otherwise they are
+/// kept above zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Millard2012EquilibriumMuscle<P = f64> {
     activation: FirstOrderActivation<P>,
@@ -83,7 +83,7 @@ impl Millard2012EquilibriumMuscle {
 }
 
 impl<P: Real> Millard2012EquilibriumMuscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Millard2012Equilibrium,
@@ -264,9 +264,9 @@ impl<P: Real> Millard2012EquilibriumMuscle<P> {
     ///
     ///   r = (a f_L f_V(ṽ) + f_P + β ṽ) cos φ − f_T,   ṽ = l̇/(v_max l₀)
     ///
-    /// which has no singularity where a, f_L, cos φ or the slope of f_V vanish. A fiber at its shortest length that
-    /// would shorten further is held: r = ṽ. Without damping the inverse curve is not quite that of f_V, and the rate of
-    /// the explicit form is used, as OpenSim does.
+    /// which has no singularity where a, f_L, cos φ or the slope of f_V are zero. A fiber at its minimum length that
+    /// would shorten further is clamped: r = ṽ. Without damping, the inverse curve is not exactly that of f_V, and the
+    /// rate of the explicit form is used, as in OpenSim.
     pub fn residual<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
         let Tendon::Damped(tendon) = &self.tendon else {
             let tension = self.dynamics(L, Ldot, e, states, r);
@@ -335,17 +335,17 @@ impl Millard2012EquilibriumMuscle {
         }
     }
 
-    /// States to begin with.
+    /// Default states.
     pub fn default_states(&self) -> &[f64] {
         &self.default_state
     }
 
-    /// Shortest fiber length, m.
+    /// Minimum fiber length, m.
     pub fn min_fiber_length(&self) -> f64 {
         self.min_length
     }
 
-    /// Everything about the muscle.
+    /// All quantities of the muscle.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
         let (a, rest) = self.split(e, states);
@@ -428,12 +428,12 @@ impl Millard2012EquilibriumMuscle {
         info
     }
 
-    /// Active force along the tendon (N) at full activation if the tendon were rigid:
+    /// Active force along the tendon (N) at full activation with a rigid tendon:
     ///
     ///   F₀ f_L(x) f_V(v) cos φ,   l = √(h² + (L − l_s)²),   v = L̇ cos φ/(v_max l₀)
     ///
-    /// and none at or below the shortest fiber. With `opensim_faults`, cos φ is that of a fiber x metres long, which
-    /// OpenSim 4.6 takes by mistake; for short pennate fibers it is nearly 1.
+    /// and zero at or below the minimum fiber length. With `opensim_faults`, cos φ is that of a fiber with a length of
+    /// x metres, an error of OpenSim 4.6; for short pennate fibers it is nearly 1.
     pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> f64 {
         let l = self.rigid_length(L);
         if !(l > self.min_length) {
@@ -446,9 +446,8 @@ impl Millard2012EquilibriumMuscle {
         self.f0 * self.active.value(x) * self.velocity.value(v) * cos
     }
 
-    /// Puts the fiber where its force balances the tendon's at rest. The path's velocity plays no part, as
-    /// in OpenSim. `activation` is the excitation when activation dynamics are ignored; else it is written into
-    /// the states.
+    /// Sets the fiber length to the equilibrium with the tendon at rest. The path velocity is ignored, as in OpenSim.
+    /// `activation` is the excitation if activation dynamics are ignored; otherwise it is written into the states.
     pub fn solve_equilibrium(
         &self,
         L: f64,
@@ -478,17 +477,18 @@ impl Millard2012EquilibriumMuscle {
         Ok(found)
     }
 
-    /// Puts the fiber where it balances the tendon while the path lengthens at `Ldot` (m/s), so that a simulation begins
-    /// without a transient of force. The speed of the path is shared between fiber and tendon as springs in series share
-    /// it,
+    /// Sets the fiber length to the equilibrium with the tendon while the path lengthens at `Ldot` (m/s), so that a
+    /// simulation starts without a force transient. The path velocity is distributed between fiber and tendon as for
+    /// springs in series,
     ///
     ///   v_S = k_T/(k_S + k_T) L̇, zero where the tendon is slack or k_S + k_T vanishes,      (2)
     ///
-    /// with v_S the speed of the fiber along the tendon and k_S its stiffness there, isometric. A muscle with a rigid
-    /// tendon has nothing to find.
+    /// with v_S the speed of the fiber along the tendon and k_S its isometric stiffness along the tendon. There is
+    /// nothing to solve for a rigid tendon.
     ///
-    /// Source: Millard, Uchida, Seth and Delp (2013), appendix A, eqs. 23 and 24; the balance is bisected between the
-    /// shortest fiber and the slack tendon. OpenSim 4 equilibrates at rest, as [`solve_equilibrium`](Self::solve_equilibrium).
+    /// Source: Millard, Uchida, Seth and Delp (2013), appendix A, eqs. 23 and 24; the balance is solved by bisection
+    /// between the minimum fiber length and the slack tendon. OpenSim 4 equilibrates at rest, as
+    /// [`solve_equilibrium`](Self::solve_equilibrium).
     pub fn solve_moving_equilibrium(
         &self,
         L: f64,

@@ -13,7 +13,7 @@ use soleus_model::muscle::{
 };
 use std::sync::Arc;
 
-/// A curve, perhaps shared with other muscles, or what is wrong with its parameters.
+/// A curve, possibly shared with other muscles, or an error in its parameters.
 pub type Curve<P = f64> = Result<Arc<BezierCurve<P>>, MuscleError>;
 
 fn chain<P: Real>(
@@ -41,7 +41,7 @@ pub struct ActiveShape<P> {
 }
 
 impl<P: Real> ActiveShape<P> {
-    /// Each number made a constant by its name.
+    /// Converts each number to a constant by its name.
     pub fn new(p: &ActiveForceLengthCurve, constant: &mut Constants<P>) -> Self {
         let mut of = |name: &str, value| constant(&format!("ActiveForceLengthCurve/{name}"), value);
         ActiveShape {
@@ -76,7 +76,7 @@ pub struct VelocityShape<P> {
 }
 
 impl<P: Real> VelocityShape<P> {
-    /// Each number made a constant by its name.
+    /// Converts each number to a constant by its name.
     pub fn new(p: &ForceVelocityCurve, constant: &mut Constants<P>) -> Self {
         let mut of = |name: &str, value| constant(&format!("ForceVelocityCurve/{name}"), value);
         VelocityShape {
@@ -96,13 +96,13 @@ impl<P: Real> VelocityShape<P> {
     }
 }
 
-/// Active force–length multiplier against normalized fiber length: steep and shallow ascending limb,
-/// rounded plateau at 1, straight descending limb.
+/// Active force–length multiplier as a function of normalized fiber length: steep and shallow ascending limb, rounded
+/// plateau at 1, linear descending limb.
 pub fn active_force_length(p: &ActiveForceLengthCurve, cache: &mut CurveCache) -> Curve {
     active_curve(&ActiveShape::new(p, &mut |_, value| value), cache)
 }
 
-/// The same from numbers that may carry derivatives.
+/// The same for numbers with derivatives.
 pub fn active_curve<P: Real>(p: &ActiveShape<P>, cache: &mut CurveCache<P>) -> Curve<P> {
     let curve = "ActiveForceLengthCurve";
     let [x0, x1, x3] = [p.shortest, p.transition, p.longest].map(P::value);
@@ -162,35 +162,35 @@ fn force_velocity_knots<P: Real>(p: &VelocityShape<P>) -> Result<[Knot<P>; 5], M
     ])
 }
 
-/// Force–velocity multiplier against normalized fiber velocity.
+/// Force–velocity multiplier as a function of normalized fiber velocity.
 pub fn force_velocity(p: &ForceVelocityCurve, cache: &mut CurveCache) -> Curve {
     velocity_curve(&VelocityShape::new(p, &mut |_, value| value), cache)
 }
 
-/// The same from numbers that may carry derivatives.
+/// The same for numbers with derivatives.
 pub fn velocity_curve<P: Real>(p: &VelocityShape<P>, cache: &mut CurveCache<P>) -> Curve<P> {
     chain(cache, "ForceVelocityCurve", &force_velocity_knots(p)?, &p.curviness())
 }
 
-/// Normalized fiber velocity against force–velocity multiplier. End slopes are half the slopes near the
+/// Normalized fiber velocity as a function of the force–velocity multiplier. End slopes are half the slopes near the
 /// ends, so that the inverse is finite everywhere.
 pub fn force_velocity_inverse(p: &ForceVelocityCurve, cache: &mut CurveCache) -> Curve {
     inverse_velocity_curve(&VelocityShape::new(p, &mut |_, value| value), cache)
 }
 
-/// The same from numbers that may carry derivatives.
+/// The same for numbers with derivatives.
 pub fn inverse_velocity_curve<P: Real>(p: &VelocityShape<P>, cache: &mut CurveCache<P>) -> Curve<P> {
     let p = VelocityShape { at_c: p.near_c * 0.5, at_e: p.near_e * 0.5, ..*p };
     let knots = force_velocity_knots(&p)?.map(|k| knot(k.y, k.x, k.slope.recip()));
     chain(cache, "ForceVelocityInverseCurve", &knots, &p.curviness())
 }
 
-/// Passive force multiplier against normalized fiber length.
+/// Passive force multiplier as a function of normalized fiber length.
 pub fn fiber_force_length(p: &FiberForceLengthCurve, cache: &mut CurveCache) -> Curve {
     fiber_curve(p, cache, &mut |_, value| value)
 }
 
-/// The same with each number made a constant by its name.
+/// The same with each number converted to a constant by its name.
 pub fn fiber_curve<P: Real>(
     p: &FiberForceLengthCurve,
     cache: &mut CurveCache<P>,
@@ -235,12 +235,12 @@ pub fn fiber_curve<P: Real>(
     )
 }
 
-/// Tendon force multiplier against normalized tendon length.
+/// Tendon force multiplier as a function of normalized tendon length.
 pub fn tendon_force_length(p: &TendonForceLengthCurve, cache: &mut CurveCache) -> Curve {
     tendon_curve(p, cache, &mut |_, value| value)
 }
 
-/// The same with each number made a constant by its name.
+/// The same with each number converted to a constant by its name.
 pub fn tendon_curve<P: Real>(
     p: &TendonForceLengthCurve,
     cache: &mut CurveCache<P>,

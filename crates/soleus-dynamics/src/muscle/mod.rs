@@ -1,7 +1,7 @@
-//! Muscles: from length, speed and excitation to tension and rates of the muscle's own states.
+//! Muscles: tension and rates of muscle states from length, speed and excitation.
 //!
-//! A muscle knows the length and lengthening speed of its path, never the path. The classes differ in
-//! their curves, their states and in what they do at the edges; [`CompiledMuscle`] is any of them.
+//! A muscle depends on the length and lengthening speed of its path, not on the path itself. The classes differ in
+//! their curves, their states and their behaviour at limits; [`CompiledMuscle`] is any of them.
 
 pub mod activation;
 pub mod bogert2011;
@@ -44,7 +44,7 @@ use soleus_model::muscle::{Muscle, MuscleKind};
 use thelen2003::Thelen2003Muscle;
 use thelen2003_original::Thelen2003OriginalMuscle;
 
-/// A muscle ready for computing: parameters checked, constants folded, curves built.
+/// A compiled muscle: parameters checked, constants folded, curves constructed.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // The system boxes the whole muscle.
 pub enum CompiledMuscle<P = f64> {
@@ -71,7 +71,7 @@ pub enum CompiledMuscle<P = f64> {
 }
 
 impl CompiledMuscle {
-    /// Checks the parameters and prepares the muscle.
+    /// Checks the parameters and compiles the muscle.
     pub fn compile(m: &Muscle, options: &Options) -> Result<CompiledMuscle, MuscleError> {
         CompiledMuscle::compile_sharing(m, options, &mut CurveCache::default())
     }
@@ -104,7 +104,7 @@ impl CompiledMuscle {
         })
     }
 
-    /// Names of the states, in the order in which all methods take them; as OpenSim names them.
+    /// Names of the states, in the order used by all methods; as in OpenSim.
     pub fn state_names(&self) -> &'static [&'static str] {
         match self {
             CompiledMuscle::Thelen2003(_)
@@ -120,7 +120,7 @@ impl CompiledMuscle {
         }
     }
 
-    /// States to begin with, from the model's `default_` properties.
+    /// Default states, from the model's `default_` properties.
     pub fn default_states(&self) -> &[f64] {
         match self {
             CompiledMuscle::Thelen2003(m) => m.default_states(),
@@ -157,7 +157,7 @@ impl CompiledMuscle {
         }
     }
 
-    /// Everything about the muscle, for reports and analyses; same arguments as [`dynamics`](Self::dynamics).
+    /// All quantities of the muscle, for reports and analyses; same arguments as [`dynamics`](Self::dynamics).
     pub fn info<T: Real>(&self, L: T, Ldot: T, excitation: T, states: &[T]) -> MuscleInfo<T> {
         match self {
             CompiledMuscle::Thelen2003(m) => m.info(L, Ldot, excitation, states),
@@ -173,8 +173,8 @@ impl CompiledMuscle {
         }
     }
 
-    /// Active force along the tendon (N) at full activation if the tendon were rigid: what static optimization calls the
-    /// strength of a muscle. `None` for classes whose force cannot be had without their states.
+    /// Active force along the tendon (N) at full activation with a rigid tendon: the strength of a muscle in static
+    /// optimization. `None` for classes whose force depends on their states.
     pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64, opensim_faults: bool) -> Option<f64> {
         match self {
             CompiledMuscle::Thelen2003(m) => Some(m.active_force_on_rigid_tendon(L, Ldot)),
@@ -192,9 +192,8 @@ impl CompiledMuscle {
         }
     }
 
-    /// Sets the states so that fiber and tendon are in equilibrium at the given activation (the excitation,
-    /// for a muscle without activation dynamics). The solution is the one OpenSim's `equilibrateMuscles` finds,
-    /// wherever it finds one.
+    /// Sets the states to the equilibrium of fiber and tendon at the given activation (the excitation, for a muscle
+    /// without activation dynamics). The solution is that of OpenSim's `equilibrateMuscles`, if it finds one.
     pub fn solve_equilibrium(
         &self,
         L: f64,
@@ -218,7 +217,7 @@ impl CompiledMuscle {
 }
 
 impl<P: Real> CompiledMuscle<P> {
-    /// Prepares the muscle with each parameter made a constant of type `P` by its name.
+    /// Compiles the muscle with each parameter converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         cache: &mut CurveCache<P>,
@@ -258,8 +257,8 @@ impl<P: Real> CompiledMuscle<P> {
         })
     }
 
-    /// The tension (N), with the dynamics in implicit form: `r` gets one residual per state, zero when `rates` are the
-    /// rates of `states`. Force balances where the class has one, so that nothing is singular at zero activation.
+    /// The tension (N), with the dynamics in implicit form: `r` gets one residual per state, zero if `rates` are the
+    /// rates of `states`. These are force balances where possible, so that there is no singularity at zero activation.
     #[inline]
     pub fn residual<T: Over<P>>(
         &self,

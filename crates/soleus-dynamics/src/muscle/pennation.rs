@@ -1,4 +1,4 @@
-//! Fibers at an angle to the tendon, in a muscle of constant thickness.
+//! Pennation of fibers in a muscle of constant thickness.
 
 use super::error::{MuscleError, require};
 use soleus_math::{Over, Real};
@@ -18,8 +18,8 @@ pub(crate) const AT_SHORTEST: f64 = 1.0 + 1e-12;
 ///   l̇ = (L̇ − l̇_t) cos φ             (3)
 ///   φ̇ = −(l̇/l) tan φ                 (4)
 ///
-/// Source: Scott and Winter (1991); OpenSim's MuscleFixedWidthPennationModel. Below l_min = h/sin φ_max the
-/// angle stays at φ_max. Smooth for l > l_min.
+/// Source: Scott and Winter (1991); OpenSim's MuscleFixedWidthPennationModel. Below l_min = h/sin φ_max the angle is
+/// φ_max. Smooth for l > l_min.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FixedWidthPennation<P = f64> {
     pennate: bool,
@@ -32,7 +32,7 @@ pub struct FixedWidthPennation<P = f64> {
 }
 
 impl<P: Real> FixedWidthPennation<P> {
-    /// Optimal fiber length l₀ > 0 (m), angle α₀ ∈ [0, π/2) there, largest angle φ_max ∈ [0, π/2].
+    /// Optimal fiber length l₀ > 0 (m), pennation angle α₀ ∈ [0, π/2) at this length, maximum angle φ_max ∈ [0, π/2].
     pub fn new(l0: P, alpha0: P, max_angle: P) -> Result<FixedWidthPennation<P>, MuscleError> {
         let right = std::f64::consts::FRAC_PI_2;
         require("optimal_fiber_length", l0.value(), l0.value() > 0.0, "greater than zero")?;
@@ -84,7 +84,7 @@ impl<P: Real> FixedWidthPennation<P> {
 
     /// Length of the fiber along the tendon, l cos φ = √(l² − h²), m, and 1/cos φ.
     ///
-    /// Neither has to wait for the other, or for sin φ.
+    /// They are computed independently of each other and of sin φ, for speed.
     #[inline(always)]
     pub fn along_tendon<T: Over<P>>(&self, l: T) -> (T, T) {
         if !self.pennate {
@@ -128,7 +128,7 @@ impl<P: Real> FixedWidthPennation<P> {
         )
     }
 
-    /// dφ/dl = −(h/l²)/√(1 − (h/l)²) of the angle without its bound.
+    /// dφ/dl = −(h/l²)/√(1 − (h/l)²) of the unbounded angle.
     #[inline]
     pub fn angle_slope<T: Over<P>>(&self, l: T) -> T {
         let s = l.recip() * self.height;

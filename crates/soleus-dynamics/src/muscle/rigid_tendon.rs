@@ -8,12 +8,12 @@ use crate::constants::Constants;
 use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Muscle, RigidTendon, default_curves};
 
-/// A RigidTendonMuscle, ready for computing. No states; activation is the excitation.
+/// A compiled RigidTendonMuscle. No states; activation is the excitation.
 ///
 ///   l cos φ = max(L − l_s, 0),  l² = (l cos φ)² + (l₀ sin α₀)²      (1)
 ///   F_t = F₀ (e f_L(l/l₀) f_V(L̇/(v_max l₀)) + f_P(l/l₀)) cos φ       (2)
 ///
-/// The fiber velocity is taken to be that of the path, whatever the pennation; f_P is held in [0, 10].
+/// The fiber velocity is assumed to be that of the path, regardless of pennation; f_P is clamped to [0, 10].
 ///
 /// Source: OpenSim's class of the same name.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl RigidTendonMuscle {
         RigidTendonMuscle::compile_over(m, p, &mut |_, value| value)
     }
 
-    /// Everything OpenSim says about this muscle; the rest is NaN.
+    /// Quantities of this muscle that OpenSim reports; all others are NaN.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T) -> MuscleInfo<T> {
         let s = self.state(L, Ldot);
         let mut info = MuscleInfo::unknown(L, Ldot, e);
@@ -72,14 +72,14 @@ impl RigidTendonMuscle {
         info
     }
 
-    /// Nothing to balance.
+    /// There is nothing to solve.
     pub fn solve_equilibrium(&self, L: f64, Ldot: f64, activation: f64) -> Equilibrium {
         Equilibrium::immediate(self.dynamics(L, Ldot, activation))
     }
 }
 
 impl<P: Real> RigidTendonMuscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &RigidTendon,

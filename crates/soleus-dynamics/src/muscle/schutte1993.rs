@@ -7,7 +7,7 @@ use crate::constants::Constants;
 use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Muscle, Schutte1993, default_curves};
 
-/// A Schutte1993Muscle_Deprecated, ready for computing. States: activation, fiber length (m).
+/// A compiled Schutte1993Muscle_Deprecated. States: activation, fiber length (m).
 ///
 /// With the force left for the contractile element F = max(f_T/cos φ − f_P, 0) and A = a f_L, the damped Hill
 /// hyperbola gives a quadratic for the fiber velocity v in l₀ per time scale, damping B:
@@ -60,7 +60,7 @@ impl SimmMuscle for Schutte1993Muscle {
 }
 
 impl<P: Real> Schutte1993Muscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Schutte1993,

@@ -1,5 +1,5 @@
-//! What the muscles inherited from SIMM have in common: curves as functions, their pennation and the
-//! relaxation that finds their equilibrium.
+//! Common parts of the muscles inherited from SIMM: curves as functions, pennation, and the relaxation that finds their
+//! equilibrium.
 
 use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
@@ -73,7 +73,7 @@ pub(crate) struct SimmGeometry<P = f64> {
 }
 
 impl<P: Real> SimmGeometry<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn new(
         class: &'static str,
         m: &Muscle,

@@ -1,4 +1,4 @@
-//! Thelen's muscle (2003): exponential elasticity and a force–velocity law given in inverse form.
+//! Thelen's muscle (2003): exponential elasticity and an inverse force–velocity relation.
 
 use super::activation::FirstOrderActivation;
 use super::equilibrium::{Balance, Equilibrium, balance, not_found};
@@ -14,7 +14,7 @@ const E3: f64 = 20.085_536_923_187_668;
 /// Force at the end of the tendon's toe, in units of F₀.
 const F_TOE: f64 = 0.33;
 
-/// A Thelen2003Muscle, ready for computing. States: activation, fiber length (m).
+/// A compiled Thelen2003Muscle. States: activation, fiber length (m).
 ///
 /// With x = l/l₀, y = l_t/l_s − 1, F̃ forces in units of F₀:
 ///
@@ -26,7 +26,7 @@ const F_TOE: f64 = 0.33;
 ///             b = a f_L + F̃/A_f                            shortening
 ///             b = (2 + 2/A_f)(a f_L F_len − F̃)/(F_len − 1)  lengthening
 ///
-/// (5) goes on straight below F̃ = 0 and above a threshold share of the largest force F_len a f_L.
+/// (5) is extrapolated linearly below F̃ = 0 and above a threshold fraction of the maximum force F_len a f_L.
 ///
 /// Source: Thelen (2003), eqs. 3–7, with the toe constants computed exactly; OpenSim's Thelen2003Muscle.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,8 +60,8 @@ pub struct Thelen2003Muscle<P = f64> {
 }
 
 impl Thelen2003Muscle {
-    /// The same muscle with the fiber's energy as OpenSim 4.6 reports it: evaluated at the length in metres
-    /// where l₀ is meant, which makes it zero for fibers under a metre.
+    /// The same muscle with the fiber energy as reported by OpenSim 4.6: evaluated at the length in metres instead of
+    /// in units of l₀, which makes it zero for fibers shorter than a metre.
     pub fn with_opensim_energy(mut self, on: bool) -> Self {
         self.opensim_energy = on;
         self
@@ -74,7 +74,7 @@ impl Thelen2003Muscle {
 }
 
 impl<P: Real> Thelen2003Muscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Thelen2003,
@@ -224,8 +224,8 @@ impl<P: Real> Thelen2003Muscle<P> {
         F.where_at_most(T::zero(), || (scale * (F * (self.per_af + 1.0) - A), A), active)
     }
 
-    /// Tendon force (N), with the dynamics as residuals: ȧ minus its rate, and (5) without its fraction,
-    /// r = D l̇/(v_max l₀) − N. A fiber at its shortest length that would shorten further is held.
+    /// Tendon force (N), with the dynamics as residuals: ȧ minus its rate, and (5) multiplied by its denominator, r = D
+    /// l̇/(v_max l₀) − N. A fiber at its minimum length that would shorten further is clamped.
     pub fn residual<T: Over<P>>(&self, L: T, e: T, states: &[T], rates: &[T], r: &mut [T]) -> T {
         let a = self.activation.clamp(states[0]);
         let p = self.position(L, states[1]);
@@ -238,7 +238,7 @@ impl<P: Real> Thelen2003Muscle<P> {
 }
 
 impl Thelen2003Muscle {
-    /// Activation and fiber length to begin with.
+    /// Default activation and fiber length.
     pub fn default_states(&self) -> &[f64] {
         &self.default_state
     }
@@ -299,8 +299,8 @@ impl Thelen2003Muscle {
         None
     }
 
-    /// Active force along the tendon (N) at full activation if the tendon were rigid, F₀ f_L f_V cos φ; none at or below
-    /// the shortest fiber.
+    /// Active force along the tendon (N) at full activation with a rigid tendon, F₀ f_L f_V cos φ; zero at or below the
+    /// minimum fiber length.
     pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64) -> f64 {
         let l = self.pennation.fiber_length(L, self.ls);
         if !(l > self.pennation.min_length()) {
@@ -313,7 +313,7 @@ impl Thelen2003Muscle {
         self.f0 * fl * fv * cos
     }
 
-    /// Tendon force (N); writes the rates of activation and fiber length. States as in the type's doc.
+    /// Tendon force (N); writes the rates of activation and fiber length. States as described for the type.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
         let a = self.activation.clamp(states[0]);
@@ -324,7 +324,7 @@ impl Thelen2003Muscle {
         p.ft * self.f0
     }
 
-    /// Everything about the muscle.
+    /// All quantities of the muscle.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
         let a = self.activation.clamp(states[0]);
@@ -424,8 +424,8 @@ impl Thelen2003Muscle {
         area * (self.f0 * self.ls)
     }
 
-    /// Puts the fiber where its force balances the tendon's, with the path's velocity shared between them
-    /// in the ratio of their compliances. `activation` is written into the states.
+    /// Sets the fiber length to the equilibrium with the tendon, with the path velocity distributed in the ratio of
+    /// their compliances. `activation` is written into the states.
     pub fn solve_equilibrium(
         &self,
         L: f64,

@@ -1,4 +1,4 @@
-//! The first implementation of Thelen's muscle in OpenSim, kept by it for old model files.
+//! The first implementation of Thelen's muscle in OpenSim, which it keeps for old model files.
 
 use super::error::{MuscleError, require};
 use super::simm::{ROUNDOFF, SimmGeometry, SimmMuscle, cos_pennation};
@@ -11,12 +11,12 @@ const F_TOE: f64 = 0.333333;
 /// Smallest activation in the force–velocity law, and the step of its straight continuations.
 const EPSILON: f64 = 1e-6;
 
-/// A Thelen2003Muscle_Deprecated, ready for computing. States: activation, fiber length (m).
+/// A compiled Thelen2003Muscle_Deprecated. States: activation, fiber length (m).
 ///
-/// As Thelen's (2003) muscle, with: rounded toe constants of the tendon and a small extra stiffness
-/// 0.001 l_t/l_s, so that it never goes slack; a passive force e^(K(x−1)/ε)/e^K that is not zero at rest and
-/// goes on straight above F₀; a damping term B in the denominator of the velocity law; the largest velocity
-/// V₀ + a(V − V₀), also below zero activation; constant activation time constants; no clamping.
+/// As Thelen's (2003) muscle, with: rounded toe constants of the tendon and a small extra stiffness 0.001 l_t/l_s, so
+/// that it never becomes slack; a passive force e^(K(x−1)/ε)/e^K that is not zero at rest and is linear above F₀; a
+/// damping term B in the denominator of the velocity law; the maximum velocity V₀ + a(V − V₀), also below zero
+/// activation; constant activation time constants; no clamping.
 ///
 /// Source: Thelen (2003); OpenSim's Thelen2003Muscle_Deprecated.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl SimmMuscle for Thelen2003OriginalMuscle {
 }
 
 impl<P: Real> Thelen2003OriginalMuscle<P> {
-    /// From the model's parameters, each made a constant of type `P` by its name.
+    /// From the model's parameters, each converted to a constant of type `P` by its name.
     pub fn compile_over(
         m: &Muscle,
         p: &Thelen2003Deprecated,

@@ -1,4 +1,4 @@
-//! A path known by its length as a function of coordinates.
+//! A path defined by its length as a function of coordinates.
 
 use super::{PathError, PathState};
 use crate::kinematics::{Kinematics, Loads, Resolve};
@@ -11,8 +11,8 @@ use soleus_model::path::FunctionBasedPath;
 ///   l̇ = −Σ r_i u_i   or a given function of (q, u)      (2)
 ///   τ_i = T r_i      for a tension T          (3), none for coordinates without torque
 ///
-/// Source: OpenSim 4.6, `FunctionBasedPath`. The speeds u stand for q̇ here: coordinates whose q̇ is
-/// not u (ball and free joints) do not fit a function-based path.
+/// Source: OpenSim 4.6, `FunctionBasedPath`. The speeds u are used for q̇ here: coordinates whose q̇ is not u (ball and
+/// free joints) cannot be used in a function-based path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledFunctionPath {
     mobilities: Vec<usize>,
@@ -58,7 +58,7 @@ impl CompiledFunctionPath {
         self.moment_arms.is_empty() && self.speed.is_none()
     }
 
-    /// Checks and prepares a path.
+    /// Checks and compiles a path.
     pub fn compile(path: &FunctionBasedPath, resolve: &dyn Resolve) -> Result<Self, PathError> {
         let n = path.coordinates.len();
         let arms = path.moment_arms.len();
@@ -86,7 +86,7 @@ impl CompiledFunctionPath {
         })
     }
 
-    /// How many coordinates the functions take.
+    /// Number of coordinates.
     pub fn num_coordinates(&self) -> usize {
         self.mobilities.len()
     }

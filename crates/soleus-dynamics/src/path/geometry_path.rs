@@ -1,4 +1,4 @@
-//! A path through points and around surfaces.
+//! A path through points and over wrap surfaces.
 
 use super::wrap::{Attempt, Surface, SurfaceCurve};
 use super::{CurrentPoint, PathError, PathState, PointOrigin};
@@ -97,15 +97,15 @@ pub(crate) enum Change<T: Real> {
     },
 }
 
-/// A path through points and around surfaces.
+/// A path through points and over wrap surfaces.
 ///
 ///   l = Σ |p_{i+1} − p_i|, over a surface the length of the curve on it       (1)
 ///   l̇ = Σ (v_i − v_{i+1})·(p_i − p_{i+1})/|p_i − p_{i+1}|                     (2)
 ///   T (p_{i+1} − p_i)/|…| on p_i and its opposite on p_{i+1}                   (3)
 ///
-/// In (2) and (3) wrap points count as fixed to the body of the surface at this instant; where a curve
-/// is not a geodesic, l̇ therefore differs a little from the time derivative of (1). A moving point adds
-/// its motion on the body to (2) and the power of (3) on it as a generalized force.
+/// In (2) and (3) wrap points are treated as fixed to the body of the surface; if a curve is not a geodesic, l̇
+/// therefore differs slightly from the time derivative of (1). A moving point adds its motion on the body to (2) and
+/// the power of (3) on it as a generalized force.
 ///
 /// Source: OpenSim 4.6, `GeometryPath`; Delp and Loan (1995).
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +116,7 @@ pub struct CompiledGeometryPath {
     has_moving: bool,
 }
 
-/// Scratch of a geometry path.
+/// Scratch memory of a geometry path.
 #[derive(Clone, Debug)]
 pub struct Scratch<T: Real> {
     /// Pose of each wrap object in ground.
@@ -156,7 +156,7 @@ impl<T: Real> Scratch<T> {
 }
 
 impl CompiledGeometryPath {
-    /// Checks and prepares a path.
+    /// Checks and compiles a path.
     pub fn compile(
         path: &GeometryPath,
         objects: &[WrapObject],
@@ -204,7 +204,7 @@ impl CompiledGeometryPath {
         Ok(CompiledGeometryPath { points, wraps, has_moving })
     }
 
-    /// Most points the current path can have.
+    /// Maximum number of points of the current path.
     pub fn max_points(&self) -> usize {
         self.points.len() + 2 * self.wraps.len()
     }
@@ -551,7 +551,7 @@ impl CompiledGeometryPath {
 
     /// Loads (3) of a tension.
     ///
-    /// As in OpenSim 4.6, points of one body exchange no force even when one of them moves on it.
+    /// As in OpenSim 4.6, points of the same body exchange no force even if one of them moves on it.
     pub fn apply_tension<T: Real>(
         &self,
         kin: &Kinematics<T>,

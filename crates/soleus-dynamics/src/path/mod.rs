@@ -1,8 +1,7 @@
-//! The lines along which muscles and ligaments pull: their length, speed, and the loads of a tension.
+//! Paths of muscles and ligaments: length, speed, and the loads of a tension.
 //!
-//! A [`CompiledPath`] is the constant part, shared by everyone; a [`PathState`] is the scratch of one
-//! evaluation. Everything is a function of the pose (and speeds) given: nothing is remembered from
-//! the pose before.
+//! A [`CompiledPath`] is the constant, shared part; a [`PathState`] is the scratch memory of one evaluation. Results
+//! depend only on the given pose (and speeds), not on earlier poses.
 
 pub mod function_path;
 pub mod geometry_path;
@@ -19,24 +18,24 @@ use soleus_math::{Real, Vec3};
 use soleus_model::contact::ContactGeometry;
 use soleus_model::path::{Path, WrapObject};
 
-/// Why a path cannot be used.
+/// Why a path is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PathError {
     /// A geometry path has fewer than two points.
     #[error("a path needs at least two points, this one has {count}")]
     TooFewPoints {
-        /// How many it has.
+        /// Number of points.
         count: usize,
     },
-    /// A path names a wrap object that is not there.
+    /// A wrap object that does not exist.
     #[error("the path refers to wrap object number {index}, but there are {count}")]
     NoSuchWrapObject {
-        /// The number it names, from 0.
+        /// Index of the wrap object, from 0.
         index: usize,
-        /// How many there are.
+        /// Number of wrap objects.
         count: usize,
     },
-    /// A wrap object has sizes that make no surface.
+    /// A wrap object with invalid dimensions.
     #[error("wrap object `{name}` has an invalid size (negative, zero, or not a number)")]
     BadWrapSize {
         /// The wrap object.
@@ -51,7 +50,7 @@ pub enum PathError {
         first: i32,
         /// Last point, from 1.
         last: i32,
-        /// How many points the path has.
+        /// Number of points of the path.
         count: usize,
     },
     /// The three components of a moving point depend on different coordinates.
@@ -60,7 +59,7 @@ pub enum PathError {
         /// The point.
         name: String,
     },
-    /// A path over obstacles begins or ends with one.
+    /// A path over obstacles that starts or ends with an obstacle.
     #[error("a path over obstacles must begin and end with a point")]
     ObstacleAtEnd,
     /// A path over obstacles has a point that is not fixed to its frame.
@@ -69,15 +68,15 @@ pub enum PathError {
         /// The point.
         name: String,
     },
-    /// A path names a contact geometry that is not there.
+    /// A contact geometry that does not exist.
     #[error("the path refers to contact geometry number {index}, but there are {count}")]
     NoSuchContactGeometry {
-        /// The number it names, from 0.
+        /// Index of the contact geometry, from 0.
         index: usize,
-        /// How many there are.
+        /// Number of contact geometries.
         count: usize,
     },
-    /// An obstacle is not a surface that a path can lie on.
+    /// An obstacle over which a path cannot wrap.
     #[error(
         "a path cannot lie on `{name}`, a {class}: obstacles must be spheres, cylinders, ellipsoids or tori of positive size (the tube of a torus smaller than its circle)"
     )]
@@ -87,20 +86,20 @@ pub enum PathError {
         /// Its class.
         class: &'static str,
     },
-    /// A contact hint is at the centre or on the axis of its obstacle, or not a number.
+    /// A contact hint that is at the centre or on the axis of its obstacle, or not a number.
     #[error("the contact hint for `{name}` has no nearest point on it: move it off the centre or axis")]
     BadContactHint {
         /// The contact geometry.
         name: String,
     },
-    /// A function takes another number of variables than the path gives it.
+    /// A function with a wrong number of variables.
     #[error("{what} takes {found} variables, expected {expected}")]
     BadFunction {
-        /// Which function.
+        /// Name of the function.
         what: String,
-        /// How many variables it gets.
+        /// Expected number of variables.
         expected: usize,
-        /// How many it takes.
+        /// Number of variables of the function.
         found: usize,
     },
     /// A function-based path has no coordinates, or not one moment arm per coordinate.
@@ -113,10 +112,10 @@ pub enum PathError {
     },
 }
 
-/// A path ready for computing.
+/// A compiled path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompiledPath {
-    /// Points and surfaces.
+    /// Points and wrap surfaces.
     Geometry(CompiledGeometryPath),
     /// A length function.
     Function(CompiledFunctionPath),
@@ -124,40 +123,40 @@ pub enum CompiledPath {
     Scholz2015(CompiledScholz2015Path),
 }
 
-/// Where a point of the current path comes from.
+/// Origin of a point of the current path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointOrigin {
-    /// A path point of the model, by its number.
+    /// A path point of the model, by index.
     Point(usize),
-    /// Where the path meets the surface of a path wrap or obstacle, by its number in the path.
+    /// Start of the curve on a path wrap or obstacle, by its index in the path.
     WrapStart(usize),
-    /// Where the path leaves the surface of a path wrap or obstacle, by its number in the path.
+    /// End of the curve on a path wrap or obstacle, by its index in the path.
     WrapEnd(usize),
 }
 
 /// A point of the current path.
 #[derive(Clone, Copy, Debug)]
 pub struct CurrentPoint<T> {
-    /// Place in ground, m, as length, direction and reports take it.
+    /// Position in ground, m, used for length, direction and reports.
     ///
-    /// With two or more path wraps this is the place a wrap point had when it first became part of the
-    /// path, in the first of up to eight rounds: OpenSim 4.6 stores the ground place of a point when it
-    /// is first asked for, and later rounds do not change what is stored.
+    /// With two or more path wraps this is the position of a wrap point when it first became part of the path, in the
+    /// first of up to eight iterations: OpenSim 4.6 stores the ground position of a point at first access, and later
+    /// iterations do not change it.
     pub p_G: Vec3<T>,
-    /// Place in ground, m, at which the point is held to its body and takes its force and velocity.
+    /// Position in ground, m, at which the point is attached to its body, for force and velocity.
     pub held_G: Vec3<T>,
-    /// The body that carries it; 0 is ground.
+    /// Body of the point; 0 is ground.
     pub body: usize,
-    /// Where it comes from.
+    /// Origin.
     pub origin: PointOrigin,
-    /// Length of the path from here to the next point, m: straight, or over the surface between the
-    /// two ends of a wrap. Zero at the last point.
+    /// Length of the path from here to the next point, m: straight, or over the surface between the two ends of a wrap.
+    /// Zero at the last point.
     pub to_next: T,
     /// For a moving point, ∂(place on the body)/∂q, in ground; otherwise zero.
     pub(crate) dp_dq_G: Vec3<T>,
 }
 
-/// The scratch and the results of one path, sized once.
+/// Scratch memory and results of one path, allocated once.
 #[derive(Clone, Debug)]
 pub struct PathState<T: Real> {
     pub(crate) points: Vec<CurrentPoint<T>>,
@@ -172,7 +171,7 @@ pub struct PathState<T: Real> {
 }
 
 impl<T: Real> PathState<T> {
-    /// Room for a path.
+    /// Memory for a path.
     pub fn new(path: &CompiledPath) -> Self {
         let (points, wraps, coordinates) = match path {
             CompiledPath::Geometry(g) => (g.max_points(), g.num_wraps(), 0),
@@ -193,7 +192,7 @@ impl<T: Real> PathState<T> {
             speed: T::zero(),
         }
     }
-    /// The state of no path at all: length and speed are zero.
+    /// The state for forces without a path: length and speed are zero.
     pub fn empty() -> Self {
         PathState {
             points: Vec::new(),
@@ -219,7 +218,7 @@ impl<T: Real> PathState<T> {
     pub(crate) fn set_speed(&mut self, speed: T) {
         self.speed = speed;
     }
-    /// The points of the current path in order, wrap points included; empty for a function-based path.
+    /// The points of the current path in order, including wrap points; empty for a function-based path.
     #[inline]
     pub fn points(&self) -> &[CurrentPoint<T>] {
         &self.points
@@ -227,7 +226,7 @@ impl<T: Real> PathState<T> {
 }
 
 impl CompiledPath {
-    /// Prepares a path of a model for computing.
+    /// Compiles a path of a model.
     pub fn compile(
         path: &Path,
         wraps: &[WrapObject],
@@ -243,7 +242,7 @@ impl CompiledPath {
         })
     }
 
-    /// Bodies that the path touches.
+    /// Bodies of the path.
     pub fn bodies(&self) -> Vec<usize> {
         match self {
             CompiledPath::Geometry(p) => p.bodies(),
@@ -252,7 +251,7 @@ impl CompiledPath {
         }
     }
 
-    /// Mobilities that the path depends on directly, by functions or conditions.
+    /// Mobilities on which the path depends directly, by functions or conditions.
     pub fn coordinates(&self) -> Vec<usize> {
         match self {
             CompiledPath::Geometry(p) => p.coordinates(),
@@ -261,8 +260,8 @@ impl CompiledPath {
         }
     }
 
-    /// Whether the loads of a tension add up to nothing. With several surfaces OpenSim's rounds leave a tension that
-    /// does not point along the path, and a small moment on the whole.
+    /// Whether the loads of a tension are in balance. With several surfaces, OpenSim's iterations leave a tension that
+    /// is not exactly along the path, and a small net moment.
     pub fn is_balanced(&self) -> bool {
         match self {
             CompiledPath::Geometry(p) => p.num_wraps() <= 1,
@@ -278,8 +277,9 @@ impl CompiledPath {
         }
     }
 
-    /// Whether the load of a unit tension is exactly minus the gradient of the length, and the speed exactly the
-    /// rate of the length. Wrap objects do not give geodesics and moving points are held at their range, so there it is not.
+    /// Whether the load of a unit tension is exactly minus the gradient of the length, and the speed exactly its rate.
+    /// This is not the case with wrap objects, whose curves are not geodesics, and with moving points, which are
+    /// clamped to their range.
     pub fn is_consistent(&self) -> bool {
         match self {
             CompiledPath::Geometry(p) => p.is_straight(),
@@ -288,7 +288,7 @@ impl CompiledPath {
         }
     }
 
-    /// Finds the points of the path and its length; reads poses and coordinates only.
+    /// Computes the points of the path and its length, from poses and coordinates.
     pub fn compute_position<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
         match self {
             CompiledPath::Geometry(p) => p.compute_position(kin, st),
@@ -311,7 +311,7 @@ impl CompiledPath {
         }
     }
 
-    /// Finds the lengthening speed, after [`compute_position`](Self::compute_position).
+    /// Computes the lengthening speed, after [`compute_position`](Self::compute_position).
     pub fn compute_speed<T: Real>(&self, kin: &Kinematics<T>, st: &mut PathState<T>) {
         match self {
             CompiledPath::Geometry(p) => p.compute_speed(kin, st),

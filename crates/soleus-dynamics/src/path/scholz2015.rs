@@ -1,4 +1,4 @@
-//! A path that is everywhere as short as it can be: straight between obstacles and a geodesic on each.
+//! Shortest path over obstacles: straight between obstacles and a geodesic on each.
 
 mod geodesic;
 mod solver;
@@ -26,12 +26,14 @@ type Series = [Jet<4, 10>; 12];
 ///   l̇ = Σ (v_{i+1} − v_i)·e over the straight parts                            (2)
 ///   T e on the first and −T e on the second end of every straight part         (3)
 ///
-/// e being its direction, along which the path leaves one curve and meets the next. The path is as short as it can be, so that (2)
-/// is exactly the rate of (1), and (3) exactly minus its gradient. It depends on the pose alone: the search starts from the contact
-/// hints every time. Where no smooth path is found, as when a point is inside an obstacle, length and speed are not a number.
+/// with e its direction, tangential to the curves at both ends. The path is locally shortest, so that (2) is exactly
+/// the rate of (1), and (3) exactly minus its gradient. It depends only on the pose: the search always starts from the
+/// contact hints. If no smooth path is found, for example because a point is inside an obstacle, length and speed are
+/// NaN.
 ///
-/// Derivatives come from the equations of the path, not through its search: geodesics are expanded to second order in their natural
-/// variations, and by the implicit function theorem each Newton step on the equations makes one more order exact.
+/// Derivatives are computed from the equations of the path, not through the search: geodesics are expanded to second
+/// order in their natural variations, and by the implicit function theorem each Newton step on the equations makes one
+/// more order exact.
 ///
 /// Source: Scholz, Sherman, Stavness, Delp and Kecskeméthy (2015); OpenSim 4.6, `Scholz2015GeometryPath`.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +53,7 @@ struct CompiledObstacle {
     hint: Option<Vec3<f64>>,
 }
 
-/// Scratch of such a path.
+/// Scratch memory of such a path.
 #[derive(Clone, Debug)]
 pub struct Scratch<T: Real> {
     contacts: Vec<Contact>,
@@ -92,7 +94,7 @@ impl<T: Real> Scratch<T> {
 }
 
 impl CompiledScholz2015Path {
-    /// Checks and prepares a path.
+    /// Checks and compiles a path.
     pub fn compile(
         path: &Scholz2015Path,
         geometries: &[ContactGeometry],
@@ -143,7 +145,7 @@ impl CompiledScholz2015Path {
         Ok(CompiledScholz2015Path { points, obstacles, parts })
     }
 
-    /// Most points the current path can have.
+    /// Maximum number of points of the current path.
     pub fn max_points(&self) -> usize {
         self.points.len() + 2 * self.obstacles.len()
     }
@@ -277,8 +279,8 @@ impl CompiledScholz2015Path {
         }
     }
 
-    /// Puts `count` points inside the curve over an obstacle, in ground, at the end of a list; none where the path does not touch
-    /// it. After [`compute_position`](Self::compute_position).
+    /// Appends `count` points on the curve over an obstacle, in ground, to a list; none if the path does not touch it.
+    /// After [`compute_position`](Self::compute_position).
     pub fn extend_curve(
         &self,
         st: &PathState<f64>,

@@ -1,4 +1,4 @@
-//! What the forces of a system report. One that is switched off (`appliesForce` false) exerts and stores nothing.
+//! Reported values of the forces of a system. Disabled forces (`appliesForce` false) have no force and no energy.
 
 use super::{Actor, State, System, Workspace};
 use crate::force::{Kernel, PathForce};
@@ -6,8 +6,8 @@ use crate::muscle::MuscleInfo;
 use soleus_math::Real;
 
 impl System {
-    /// Everything about the muscle of force `i` after [`compute_paths`](Self::compute_paths); `None` if it is no
-    /// muscle. A muscle that is switched off has its fibers and tendon as if it were not, but applies no tension.
+    /// All quantities of the muscle of force `i` after [`compute_paths`](Self::compute_paths); `None` if it is not a
+    /// muscle. A disabled muscle has its fiber and tendon quantities, but no tension.
     pub fn muscle_info<T: Real>(
         &self,
         i: usize,
@@ -26,9 +26,9 @@ impl System {
         Some(info)
     }
 
-    /// Appends the values under the labels of force `i`, which is not a muscle, after
-    /// [`compute_paths`](Self::compute_paths). Forces and moments of one that is switched off are zero; the points and
-    /// lengths beside them stay.
+    /// Appends the values for the labels of force `i`, which is not a muscle, after
+    /// [`compute_paths`](Self::compute_paths). Forces and moments of a disabled force are zero; points and lengths are
+    /// not.
     pub fn record_force<T: Real>(
         &self,
         i: usize,
@@ -67,7 +67,7 @@ impl System {
         }
     }
 
-    /// Energy stored in all forces that act, J, after [`compute_paths`](Self::compute_paths); that of gravity is not in it.
+    /// Energy stored in all enabled forces, J, after [`compute_paths`](Self::compute_paths), without that of gravity.
     pub fn energy_of_forces<T: Real>(&self, x: &State<T>, controls: &[T], ws: &Workspace<T>) -> T {
         let kin = ws.kin.view(x.time);
         let mut energy = T::zero();
@@ -83,8 +83,8 @@ impl System {
         energy
     }
 
-    /// The first force whose loads or rates are not finite numbers at this state, if any; gravity and the other forces
-    /// are left out one by one. Overwrites the loads and rates in the workspace.
+    /// The first force whose loads or rates are not finite at this state, if any; gravity and other forces are
+    /// evaluated one by one. Overwrites the loads and rates in the workspace.
     pub fn force_not_finite(
         &self,
         x: &State<f64>,

@@ -1,4 +1,4 @@
-//! Actuators that are not paths.
+//! Actuators without paths.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Forces by formulas.
+//! Forces defined by formulas.
 
 use super::*;
 use crate::force::formula::{FormulaForce, MAX_NUMBERS, MAX_STACK, MAX_STATES, Seen, Target};

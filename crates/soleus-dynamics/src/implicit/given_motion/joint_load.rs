@@ -1,11 +1,11 @@
-//! What a joint carries when the motion is given.
+//! Joint loads for a prescribed motion.
 //!
 //! With q, u, u̇ known at a time, moment and force R of a joint are linear in tensions, controls and multipliers:
 //!
 //!   R = R₀ − Σ bᵢ Tᵢ(z, ż) − Σ bⱼ vⱼ − Σ bₖ λₖ                six numbers, N m and N
 //!
-//! R₀ is what the joint carries without muscles and actuators; b is the load of a unit tension, control or multiplier on all
-//! bodies beyond the joint, moved to the place of R. Only forces that touch one of these bodies count.
+//! R₀ is the joint load without muscles and actuators; b is the load of a unit tension, control or multiplier on all
+//! bodies distal to the joint, shifted to the point of R. Only forces on these bodies contribute.
 
 use super::{GivenMotion, MotionPoint, Share, Weighted};
 use crate::constraint::Station;
@@ -15,16 +15,16 @@ use crate::multibody::{TreeKinematics, compute_generalized_forces};
 use crate::system::{Actor, State, System, Workspace};
 use soleus_math::{Real, SpatialVec, Transform, Vec3};
 
-/// The load that a joint exerts on one of its bodies: where it is taken, and in whose axes.
+/// The load that a joint exerts on one of its bodies, with its point and axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reaction {
-    /// Node of the tree whose joint carries it.
+    /// Node of the tree whose joint it is.
     pub node: usize,
     /// 1 for the load on that node, −1 for that on its parent.
     pub sign: f64,
-    /// Where it is taken.
+    /// Reference point.
     pub at: Station,
-    /// In whose axes.
+    /// Axes.
     pub axes: BodyFrame,
 }
 
@@ -40,7 +40,7 @@ impl Reaction {
     }
 }
 
-/// Moment and force of a joint as a function of v = (z, ż, e, λ), the motion being given.
+/// Moment and force of a joint as a function of v = (z, ż, e, λ), for a prescribed motion.
 #[derive(Clone, Debug)]
 pub struct JointLoad {
     equations: GivenMotion,
@@ -55,7 +55,7 @@ pub struct JointLoad {
     pairs: Vec<(usize, usize)>,
 }
 
-/// The numbers of R at one point of a given motion.
+/// Coefficients of R at one time of a prescribed motion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JointLoadPoint {
     motion: MotionPoint,
@@ -68,7 +68,7 @@ pub struct JointLoadPoint {
 }
 
 impl JointLoad {
-    /// Finds what the load of a joint depends on.
+    /// Finds the dependencies of the load of a joint.
     pub fn new(s: &System, reaction: Reaction) -> JointLoad {
         let equations = ImplicitSystem::new(s).given_motion();
         let mut beyond = vec![false; s.tree.nodes.len()];
@@ -101,7 +101,7 @@ impl JointLoad {
         JointLoad { equations, reaction, laws, columns, variables, pairs }
     }
 
-    /// The variables among v = (z, ż, e, λ) that it depends on, rising.
+    /// The variables among v = (z, ż, e, λ) on which it depends, increasing.
     pub fn variables(&self) -> &[usize] {
         &self.variables
     }
@@ -111,12 +111,13 @@ impl JointLoad {
         self.equations.num_variables()
     }
 
-    /// Pairs of places in [`variables`](Self::variables) whose mixed derivative may differ from zero, first not below second.
+    /// Pairs of indices into [`variables`](Self::variables) whose mixed derivative may be nonzero, first not below
+    /// second.
     pub fn pairs(&self) -> &[(usize, usize)] {
         &self.pairs
     }
 
-    /// The numbers at a state (time, q, u count; z does not) with accelerations `udot`.
+    /// The coefficients at a state (time, q, u; z is ignored) with accelerations `udot`.
     pub fn point(&self, s: &System, x: &State<f64>, udot: &[f64], ws: &mut Workspace<f64>) -> JointLoadPoint {
         let (node, r) = (self.reaction.node, &self.reaction);
         let mut p = JointLoadPoint::default();
@@ -158,7 +159,7 @@ impl JointLoad {
         sum
     }
 
-    /// ∂R by each of the variables.
+    /// ∂R with respect to each of the variables.
     pub fn compute_slopes(&self, s: &System, p: &JointLoadPoint, v: &[f64], slopes: &mut [[f64; 6]]) {
         slopes.fill([0.0; 6]);
         let mut add = |variable: usize, share: &[f64; 6], slope: f64| {

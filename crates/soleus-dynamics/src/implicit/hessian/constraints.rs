@@ -1,4 +1,4 @@
-//! The constraints' share: y_cᵀ (G u̇ + bias) + y_uᵀ Gᵀ λ.
+//! Contribution of the constraints: y_cᵀ (G u̇ + bias) + y_uᵀ Gᵀ λ.
 
 use super::super::ImplicitSystem;
 use super::super::pattern::constraint_mobilities;

@@ -1,11 +1,11 @@
 //! The Hessian of a weighted sum of the implicit equations, yᵀ f, exact and sparse.
 //!
-//! Optimal control needs it: y are the multipliers of the equations at one node. The variables are
-//! w = (x, ẋ, e, λ), in this order, and the lower triangle is stored.
+//! It is needed for optimal control: y are the multipliers of the equations at one node. The variables are w = (x, ẋ,
+//! e, λ), in this order, and the lower triangle is stored.
 //!
-//! The tree has a recursion of its own ([`InverseDynamicsHessian`]), in which every load moves with its body. What a force
-//! changes beyond that comes from jets over the few things it sees: a contact the pose and velocity of its body, a path its
-//! coordinates, a muscle length, speed, excitation and its own states.
+//! The tree has its own recursion ([`InverseDynamicsHessian`]), in which every load moves with its body. Changes of a
+//! force beyond that are computed by jets over the few variables it depends on: for a contact the pose and velocity of
+//! its body, for a path its coordinates, for a muscle length, speed, excitation and its own states.
 
 mod constraints;
 mod forces;
@@ -37,7 +37,7 @@ pub struct ImplicitHessian {
     pub gradient: Vec<f64>,
 }
 
-/// Scratch for the Hessian of one system, sized once.
+/// Scratch memory for the Hessian of one system, allocated once.
 #[derive(Clone, Debug)]
 pub struct HessianWorkspace {
     ws: Workspace<f64>,
@@ -114,7 +114,7 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// Room for the Hessian; its pattern is the same for all states and weights.
+    /// Memory for the Hessian; its pattern is the same for all states and weights.
     pub fn hessian(&self) -> ImplicitHessian {
         let n = self.num_variables();
         ImplicitHessian {
@@ -123,7 +123,7 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// Room to find it.
+    /// Scratch memory for its computation.
     pub fn hessian_workspace(&self) -> HessianWorkspace {
         let s = &*self.system;
         let lower = self.hessian().lower;

@@ -1,4 +1,4 @@
-//! Which second derivatives may differ from zero.
+//! Sparsity pattern of the second derivatives.
 
 use super::super::ImplicitSystem;
 use super::super::pattern::constraint_mobilities;

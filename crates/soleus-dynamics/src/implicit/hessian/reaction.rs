@@ -1,8 +1,9 @@
-//! The sum of what contacts do to bodies, with first and second derivatives.
+//! Sum of contact forces on bodies, with first and second derivatives.
 //!
-//! Ground reactions that follow measured ones enter the cost of optimal control, and the solver asks for their Hessian. A
-//! contact sees displacement θ and velocity ν of its bodies; jets over these twelve numbers and the second derivatives
-//! (2) of [`forces`](super::forces) give that of any weighted component, at the price of a few contacts alone.
+//! Tracking of measured ground reactions is part of the cost in optimal control, and the solver needs the Hessian. A
+//! contact depends on displacement θ and velocity ν of its bodies; jets over these twelve numbers and the second
+//! derivatives (2) of [`forces`](super::forces) give that of any weighted component, at the cost of evaluating a few
+//! contacts.
 
 use super::super::jacobian::CHUNK;
 use super::forces::{displacement, moved_along};
@@ -21,7 +22,7 @@ const PER_BODY: usize = 12;
 type D = Dual<f64, CHUNK>;
 const ROUND: usize = PER_BODY / 2;
 
-/// F(q, u): the sum of the forces (not the moments) that contacts put on bodies, in ground.
+/// F(q, u): the sum of the contact forces (not moments) on bodies, in ground.
 #[derive(Clone, Debug)]
 pub struct ReactionSum {
     contacts: Vec<Contact>,
@@ -41,7 +42,8 @@ struct Contact {
     rounds: Vec<Vec<usize>>,
 }
 
-/// F with its derivatives by the coordinates, then the speeds, of [`ReactionSum::mobilities`]; and room to find them.
+/// F with its derivatives with respect to the coordinates, then the speeds, of [`ReactionSum::mobilities`]; and scratch
+/// memory.
 #[derive(Clone, Debug)]
 pub struct ReactionScratch {
     /// F, N.
@@ -89,8 +91,8 @@ impl<T: Real> Lifted<T> {
 }
 
 impl ReactionSum {
-    /// The sum of `contacts`: plain forces of the system that read bodies alone, each with the body on which it is
-    /// counted. `None` if one of them is no such force.
+    /// The sum of `contacts`: forces of the system that depend only on bodies, each with the body on which it acts.
+    /// `None` if one of them is not such a force.
     pub fn new(s: &System, contacts: &[(usize, usize)]) -> Option<Self> {
         let mut made = Vec::new();
         let mut mobilities = Vec::new();
@@ -119,12 +121,12 @@ impl ReactionSum {
         Some(ReactionSum { contacts: made, mobilities, nodes })
     }
 
-    /// Mobilities on which the sum depends, rising.
+    /// Mobilities on which the sum depends, increasing.
     pub fn mobilities(&self) -> &[usize] {
         &self.mobilities
     }
 
-    /// Room for one thread.
+    /// Memory for one thread.
     pub fn scratch(&self, s: &System) -> ReactionScratch {
         let (n, nb, k) = (s.tree.num_mobilities, s.tree.nodes.len(), self.mobilities.len());
         let seen = PER_BODY * self.contacts.iter().map(|c| c.bodies.len()).max().unwrap_or(0);

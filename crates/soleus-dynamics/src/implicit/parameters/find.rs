@@ -1,4 +1,4 @@
-//! From the name of a parameter to what it changes.
+//! Finds parameters by name.
 
 use super::inertial::{OF_BODIES, body_change, nodes_of_body};
 use super::{Contacts, D, Kind, Motion, Parameter, Place, seed, unit};
@@ -20,38 +20,38 @@ use soleus_model::id::{CoordinateId, FrameId};
 use soleus_model::joint::MotionType;
 use soleus_model::path::{Path, PathPointKind, WrapShape};
 
-/// Why the equations cannot be differentiated by a number of the model.
+/// Why the equations cannot be differentiated with respect to a number of the model.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ParameterError {
-    /// The name is not that of a property of a component.
+    /// There is no such property.
     #[error("the model has no `{path}`; parameter names look like /bodyset/torso/mass")]
     NotFound {
-        /// What was asked for.
+        /// Requested path.
         path: String,
     },
-    /// The property is there, but its derivative is not.
+    /// The property exists, but its derivative is not supported.
     #[error("no derivative with respect to `{path}`; a {class} supports {supported}")]
     NotSupported {
-        /// What was asked for.
+        /// Requested path.
         path: String,
         /// Class of the component.
         class: String,
-        /// Properties of this class that can be had.
+        /// Supported properties of this class.
         supported: String,
     },
-    /// A marker.
+    /// A property of a marker, which is in no equation.
     #[error("no derivative with respect to `{path}`: markers do not enter the equations of motion")]
     InNoEquation {
-        /// What was asked for.
+        /// Requested path.
         path: String,
     },
-    /// The model does not compile with another value.
+    /// The model cannot be compiled with another value.
     #[error(transparent)]
     System(#[from] SystemError),
 }
 
 impl ImplicitSystem<'_> {
-    /// The parameter of that name. `model` and `options` are those that the system was compiled from.
+    /// The parameter with this name. `model` and `options` are those from which the system was compiled.
     pub fn parameter(
         &self,
         model: &Model,
@@ -79,7 +79,7 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// Names of all parameters there are, in the order of the model.
+    /// Names of all parameters, in the order of the model.
     pub fn parameter_names(&self, model: &Model, options: &Options) -> Vec<String> {
         let search = Search { implicit: self, model, options, path: "" };
         let mut list = Vec::new();

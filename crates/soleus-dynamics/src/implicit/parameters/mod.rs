@@ -1,4 +1,4 @@
-//! Derivatives of the implicit equations by numbers of the model.
+//! Derivatives of the implicit equations with respect to model parameters.
 //!
 //! A parameter is named by the path of its component and its property:
 //!
@@ -13,10 +13,10 @@
 //! | a contact | `/forceset/heel/dissipation`, `/forceset/foot/contact_parameters/0/stiffness` |
 //! | a place of contact | `/contactgeometryset/heel/location/1` |
 //!
-//! All derivatives are exact. Newton–Euler is linear in mass, first moment and inertia of a body. Muscles and other forces run
-//! with dual numbers as parameters, paths with dual numbers as points. Moving a shape that touches others is the same, for this
-//! contact, as moving its body. A joint moves everything that it carries: by its frames and axes the whole residual runs with dual
-//! numbers, once.
+//! All derivatives are exact. The Newton–Euler equations are linear in mass, first moment and inertia of a body.
+//! Muscles and other forces are evaluated with dual numbers as parameters, paths with dual numbers as points. For a
+//! contact, moving its shape is equivalent to moving its body. A joint moves all bodies distal to it: for its frames
+//! and axes the whole residual is evaluated once with dual numbers.
 
 mod find;
 mod frame;
@@ -44,14 +44,14 @@ use soleus_math::{Dual, Over, Real, SpatialInertia, SpatialVec, Transform, Vec3}
 /// A number with its derivative by the parameter.
 type D = Dual<f64, 1>;
 
-/// A number of the model that the implicit equations are differentiated by.
+/// A number of the model with respect to which the implicit equations are differentiated.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// Path of component and property.
     pub path: String,
-    /// Its value in the model, in the units of the file.
+    /// Value in the model, in the units of the file.
     pub value: f64,
-    /// Its unit.
+    /// Unit.
     pub unit: &'static str,
     /// All it changes.
     kinds: Vec<Kind>,
@@ -118,7 +118,8 @@ fn seed(v: Vec3<f64>) -> Vec3<D> {
     Vec3 { x, y, z }
 }
 
-/// Scratch memory for derivatives by parameters; sized once by [`ImplicitSystem::parameter_workspace`].
+/// Scratch memory for derivatives with respect to parameters; allocated once by
+/// [`ImplicitSystem::parameter_workspace`].
 #[derive(Clone, Debug)]
 pub struct ParameterWorkspace {
     plain: Workspace<f64>,
@@ -162,7 +163,7 @@ impl ParameterWorkspace {
 }
 
 impl ImplicitSystem<'_> {
-    /// Room for derivatives by parameters.
+    /// Memory for derivatives with respect to parameters.
     pub fn parameter_workspace(&self) -> ParameterWorkspace {
         let s = &*self.system;
         let (n, nb, zero) = (s.tree.num_mobilities, s.tree.nodes.len(), D::zero());
@@ -185,7 +186,7 @@ impl ImplicitSystem<'_> {
         }
     }
 
-    /// ∂f/∂p of each parameter, one column of `num_residuals` numbers after the other.
+    /// ∂f/∂p of each parameter, column by column with `num_residuals` numbers each.
     #[allow(clippy::too_many_arguments)]
     pub fn compute_parameter_jacobian(
         &self,

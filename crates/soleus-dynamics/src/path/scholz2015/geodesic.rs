@@ -1,4 +1,4 @@
-//! Geodesics from a point in a direction, and how their ends move with their start.
+//! Geodesics from a point in a direction, and the dependence of their ends on their start.
 
 use super::surface::Obstacle;
 use soleus_math::{Real, Vec3, vec3};

@@ -1,4 +1,4 @@
-//! Where a path between two points touches the obstacles between them.
+//! Solves for the contact points of a path with the obstacles between two points.
 
 use super::geodesic::{Curvatures, Frenet, Geodesic, Jacobi, shoot};
 use super::surface::Obstacle;

@@ -18,10 +18,10 @@ const MAX_POLISH: usize = 100;
 
 /// A cylinder about z.
 ///
-/// The path leaves the cylinder along a generator line through the tangent point of the projection
-/// on the x-y plane; the height on that line is where it meets the plane through both ends and an
-/// "apex" on the surface. The curve between is a helix. The heights are close to those of the
-/// geodesic and not equal to them (up to 0.3 mm in length for R = 0.1 m).
+/// The path leaves the cylinder along a generator line through the tangent point of the projection on the x-y plane;
+/// the height on that line is where it meets the plane through both ends and an "apex" on the surface. The curve
+/// between is a helix. The heights are close, but not equal, to those of the geodesic (up to 0.3 mm in length for R =
+/// 0.1 m).
 ///
 /// Source: the construction of OpenSim 4.6, `WrapCylinder`, written down in terms of
 ///
@@ -53,12 +53,12 @@ struct Choice {
 }
 
 impl Cylinder {
-    /// A cylinder of radius and whole length in m.
+    /// A cylinder of given radius and total length, m.
     pub fn new(radius: f64, length: f64, side: Option<Side>) -> Cylinder {
         Cylinder { radius, radius_sq: radius * radius, half_length: 0.5 * length, side }
     }
 
-    /// Bends the segment from `p1` to `p2` around the cylinder.
+    /// Wraps the segment from `p1` to `p2` around the cylinder.
     pub fn wrap<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
         let R = self.radius;
         let (d1_sq, d2_sq) = (p1.x * p1.x + p1.y * p1.y, p2.x * p2.x + p2.y * p2.y);

@@ -26,12 +26,12 @@ const MAX_PIECES: usize = 499;
 
 /// An ellipsoid about the origin with its axes along x, y, z.
 ///
-/// The path lies in a plane through both ends and a surface point c, and c is chosen near the part
-/// of the straight line that is inside. In that plane the tangent points are sought, and the curve
-/// between them is summed from chords of about 1 mm.
+/// The path lies in a plane through both ends and a surface point c, and c is chosen near the part of the straight line
+/// that is inside. The tangent points are found in that plane, and the length of the curve between them is the sum of
+/// chords of about 1 mm.
 ///
-/// Source: OpenSim 4.6, `WrapEllipsoid`. All lengths inside are scaled by 3/(a + b + c), so that its
-/// tolerances, which are absolute, mean the same on every ellipsoid.
+/// Source: OpenSim 4.6, `WrapEllipsoid`. All lengths are scaled internally by 3/(a + b + c), so that its absolute
+/// tolerances have the same meaning for every ellipsoid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ellipsoid<P: Real = f64> {
     /// Semi-axes, m.
@@ -57,7 +57,7 @@ struct Anchor<T> {
 }
 
 impl Ellipsoid {
-    /// An ellipsoid of semi-axes in m.
+    /// An ellipsoid with given semi-axes, m.
     pub fn new(dimensions: Vec3<f64>, side: Option<Side>, method: WrapMethod) -> Ellipsoid {
         Ellipsoid::sized(dimensions, Arc::new(fan::FanRule::new()), side, method)
     }
@@ -83,7 +83,7 @@ impl<P: Real> Ellipsoid<P> {
         Ellipsoid { dimensions, scale, a, inv_a, closest: Closest::new(a), fan, side, method }
     }
 
-    /// Bends the segment from `p1` to `p2` around the ellipsoid.
+    /// Wraps the segment from `p1` to `p2` around the ellipsoid.
     pub fn wrap<T: Over<P>>(&self, p1: Vec3<T>, p2: Vec3<T>) -> Attempt<T> {
         let (p1, p2) = (p1 * T::lift(self.scale), p2 * T::lift(self.scale));
         let inv_a = Vec3::<T>::lift(self.inv_a);

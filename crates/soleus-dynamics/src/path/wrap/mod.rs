@@ -1,8 +1,8 @@
-//! Bending one straight segment of a path around one surface.
+//! Wrapping of one straight segment of a path around one surface.
 //!
-//! Every kernel works in the frame of its wrap object and is a function of the two ends of the
-//! segment alone. The constructions are those of OpenSim 4.6 (and SIMM before it; Delp and Loan,
-//! 1995), which are not geodesics in general: to get its lengths one has to follow its steps.
+//! Every kernel works in the frame of its wrap object and depends only on the two ends of the segment. The
+//! constructions are those of OpenSim 4.6 (and SIMM before it; Delp and Loan, 1995), which are not geodesics in
+//! general, in order to obtain the same lengths.
 
 pub mod cylinder;
 pub mod ellipsoid;
@@ -20,9 +20,9 @@ use soleus_model::path::{Quadrant, WrapMethod, WrapShape};
 /// The curve of a path on a surface, in the frame of the wrap object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceCurve<T> {
-    /// Where the path touches the surface, on the side of the first end.
+    /// First contact point with the surface, on the side of the first end.
     pub r1: Vec3<T>,
-    /// Where the path leaves the surface, on the side of the second end.
+    /// Last contact point with the surface, on the side of the second end.
     pub r2: Vec3<T>,
     /// Length of the curve on the surface, m.
     pub length: T,
@@ -35,18 +35,18 @@ impl<T: Real> SurfaceCurve<T> {
     }
 }
 
-/// What became of one segment at one surface.
+/// Result for one segment and one surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Attempt<T> {
-    /// The segment passes the surface by.
+    /// The segment does not touch the surface.
     Clear,
-    /// An end lies inside the surface, so there is no path around it.
+    /// An end is inside the surface, so there is no path around it.
     Inside,
-    /// The surface was a candidate but no curve came of it (a torus whose tube is not met).
+    /// The surface was a candidate but no curve was found (a torus whose tube is not touched).
     Missed,
-    /// The path may go around the surface here; another segment may do so at less cost.
+    /// The path may wrap around the surface here; another segment may do so with a shorter path.
     Optional(SurfaceCurve<T>),
-    /// The segment runs through the surface: the path has to go around here.
+    /// The segment intersects the surface: the path must wrap around it here.
     Mandatory(SurfaceCurve<T>),
 }
 
@@ -70,7 +70,7 @@ impl<T: Real> Attempt<T> {
     }
 }
 
-/// The half of a surface that a path is held to: sign · x\[axis\] ≥ 0.
+/// The half of a surface on which a path must lie: sign · x\[axis\] ≥ 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// 0, 1, 2 for x, y, z.
@@ -80,7 +80,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// The side a quadrant means; nothing for the whole surface.
+    /// The side of a quadrant; `None` for the whole surface.
     pub fn new(quadrant: Quadrant) -> Option<Side> {
         match quadrant {
             Quadrant::All => None,
@@ -96,7 +96,7 @@ impl Side {
     }
 }
 
-/// A surface, ready for wrapping.
+/// A compiled wrap surface.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Surface {
     /// See [`Cylinder`].
@@ -110,7 +110,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// Prepares a shape; nothing if its sizes make no surface.
+    /// Compiles a shape; `None` if its dimensions are invalid.
     pub fn new(shape: &WrapShape, quadrant: Quadrant, method: WrapMethod) -> Option<Surface> {
         let side = Side::new(quadrant);
         let ok = |x: f64| x.is_finite() && x >= 0.0;
@@ -134,10 +134,10 @@ impl Surface {
         }
     }
 
-    /// Bends the segment from `p1` to `p2`, given in the frame of the object, around the surface.
+    /// Wraps the segment from `p1` to `p2`, given in the frame of the object, around the surface.
     ///
-    /// `alone` says that the path knows no other wrap object; OpenSim polishes the tangency on
-    /// cylinders only when there are several.
+    /// `alone` means that the path has no other wrap object; OpenSim refines the tangency on cylinders only if there
+    /// are several.
     #[inline]
     pub fn wrap<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
         match self {
@@ -168,10 +168,10 @@ impl Surface {
         Some(SurfaceCurve { r1: slope(curve.r1), r2: slope(curve.r2), length: curve.length.d[0] })
     }
 
-    /// The same curve as [`wrap`](Self::wrap), with derivatives the cheapest way.
+    /// The same curve as [`wrap`](Self::wrap), with efficient derivatives.
     ///
-    /// A curve depends on six numbers. For first derivatives along more directions than that, the
-    /// 7 × 6 Jacobian is found once and applied to the derivatives of the ends.
+    /// A curve depends on six numbers. For first derivatives along more directions, the 7 × 6 Jacobian is computed once
+    /// and applied to the derivatives of the ends.
     pub fn wrap_with_derivatives<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
         let wide = size_of::<T>() > size_of::<Dual<f64, 6>>();
         if T::ORDER != 1 || !wide {

@@ -10,8 +10,8 @@ use soleus_math::{Real, Vec3, vec3};
 ///   k = R²/|p|²,  r = k p ± √(k(1−k)) (n × p)      (1)  tangent points
 ///   L = R φ,  φ = angle between r1 and r2          (2)
 ///
-/// Source: great circle; the choice of side is that of OpenSim 4.6, `WrapSphere`, where the long way
-/// round, which a quadrant may force, counts as L = −R (2π − φ).
+/// Source: great circle; the choice of side is that of OpenSim 4.6, `WrapSphere`, where the long way around, which a
+/// quadrant may require, has L = −R (2π − φ).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     radius: f64,
@@ -20,12 +20,12 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// A sphere of a radius in m.
+    /// A sphere with given radius, m.
     pub fn new(radius: f64, side: Option<Side>) -> Sphere {
         Sphere { radius, radius_sq: radius * radius, side }
     }
 
-    /// Bends the segment from `p1` to `p2` around the sphere.
+    /// Wraps the segment from `p1` to `p2` around the sphere.
     pub fn wrap<T: Real>(&self, p1: Vec3<T>, p2: Vec3<T>) -> Attempt<T> {
         let (d1_sq, d2_sq) = (p1.norm_sq(), p2.norm_sq());
         if d1_sq.value() < self.radius_sq || d2_sq.value() < self.radius_sq {

@@ -24,8 +24,8 @@ const MAX_RESIDUALS: usize = 500;
 ///
 ///   2 (p·n + u) − 2R (2 c₄ u + 2 c₃)/√(c₄ u² + 2 c₃ u + c₅) = 0     (1)
 ///
-/// with n the direction of the segment, c₃ = p·n and c₄ = n·n in the x-y plane and c₅ = |p|² there,
-/// is the one for a circle of radius 2R; we keep it to get the same lengths.
+/// with n the direction of the segment, c₃ = p·n and c₄ = n·n in the x-y plane and c₅ = |p|² there, is that for a
+/// circle of radius 2R; it is kept in order to obtain the same lengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Torus<P: Real = f64> {
     tube: Cylinder,
@@ -52,7 +52,7 @@ impl Torus {
 }
 
 impl<P: Real> Torus<P> {
-    /// Bends the segment from `p1` to `p2` around the tube.
+    /// Wraps the segment from `p1` to `p2` around the tube.
     pub fn wrap<T: Over<P>>(&self, p1: Vec3<T>, p2: Vec3<T>, alone: bool) -> Attempt<T> {
         let Some(C) = self.nearest_on_circle(p1, p2) else {
             return Attempt::Clear;

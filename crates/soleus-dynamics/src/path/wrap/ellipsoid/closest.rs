@@ -86,8 +86,8 @@ impl<P: Real> Closest<P> {
         newton(start, |t| sextic(self.a_sq, m, t)).0
     }
 
-    /// The closest point to `q` on the section across `axis`; that coordinate of `q` stays, which is
-    /// meant for points in the plane.
+    /// The closest point to `q` on the section perpendicular to `axis`; that coordinate of `q` is kept, for points in
+    /// the plane.
     pub fn on_section<T: Over<P>>(&self, q: Vec3<T>, axis: usize) -> Vec3<T> {
         let (j, k) = others(axis);
         let mut x = q;
