@@ -12,19 +12,19 @@
 //!   x′(u) = 5 (a v⁴ + 6 m u² v² + b u⁴),   v = 1 − u                      (2)
 //!   a = x_A − x₀,  m = x_D − x_A,  b = x₁ − x_D
 //!
-//! (the differences A − A and D − D drop out), and the same for y. All three are positive for a
-//! function of x, so x(u) can be inverted, and y(x), its slope, its curvature and its integral
-//! follow exactly. Left and right of the chain the curve goes on as a straight line.
+//! (the differences A − A and D − D vanish), and the same for y. All three are positive for a function of x, so x(u)
+//! can be inverted, and y(x), its slope, its curvature and its integral are computed exactly. Outside the chain the
+//! curve is extrapolated linearly.
 //!
-//! Source: Millard, Uchida, Seth and Delp (2013), *Flexing computational muscle*, the curves of
-//! OpenSim's Millard2012 muscles; (2) and the inversion here are our own.
+//! Source: Millard, Uchida, Seth and Delp (2013), *Flexing computational muscle*, the curves of OpenSim's Millard2012
+//! muscles; (2) and the inversion are not from this source.
 
 mod pieces;
 
 use crate::{Over, Real};
 use pieces::Pieces;
 
-/// A point that a chain passes through, with the slope it has there.
+/// A point of a chain, with the slope there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knot<P = f64> {
     /// Abscissa.
@@ -40,7 +40,7 @@ pub fn knot<P>(x: P, y: P, slope: P) -> Knot<P> {
     Knot { x, y, slope }
 }
 
-/// Why a chain cannot be drawn.
+/// Why a chain cannot be constructed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BezierError {
     /// There must be one curviness for each pair of neighboring knots, and at least one pair.
@@ -54,11 +54,11 @@ pub enum BezierError {
     Curviness {
         /// Index of the corner.
         corner: usize,
-        /// What was given.
+        /// The given value.
         value: f64,
     },
-    /// The end tangents of this corner do not meet between its ends, so no curve without an
-    /// inflection joins them.
+    /// The end tangents of this corner do not intersect between its ends, so that no curve without an inflection
+    /// connects them.
     NotACorner {
         /// Index of the corner.
         corner: usize,
@@ -277,13 +277,14 @@ impl Corner {
     }
 }
 
-/// A curve y(x) made of quintic Bézier corners, straight outside its knots.
+/// A curve y(x) of quintic Bézier corners, linear outside its knots.
 ///
-/// Values and slopes come from piecewise polynomials in x that agree with the exact curve to 1e-13 of the range
-/// of y and 1e-11 of its steepest slope; curvature and integral are exact, and so is everything about a
-/// chain whose corners are too sharp for such polynomials, or that has more than six.
+/// Values and slopes are computed from piecewise polynomials in x that agree with the exact curve to 1e-13 of the range
+/// of y and 1e-11 of its steepest slope; curvature and integral are exact. Chains with corners too sharp for such
+/// polynomials, or with more than six corners, are evaluated exactly.
 ///
-/// With knots that carry derivatives so do the values, by the shape of the curve as well as by x, from the exact curve.
+/// If the knots have derivatives, values have derivatives with respect to the shape of the curve as well as to x, from
+/// the exact curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BezierCurve<P = f64> {
     first: Knot<P>,
@@ -322,12 +323,12 @@ impl<P: Real> BezierCurve<P> {
         Ok(BezierCurve { first: *first, last: *last, corners, pieces, area })
     }
 
-    /// The knot where the chain begins; to the left the curve is straight.
+    /// The first knot; the curve is linear to its left.
     pub fn first(&self) -> Knot<P> {
         self.first
     }
 
-    /// The knot where the chain ends; to the right the curve is straight.
+    /// The last knot; the curve is linear to its right.
     pub fn last(&self) -> Knot<P> {
         self.last
     }
@@ -436,12 +437,12 @@ impl<P: Real> BezierCurve<P> {
         r.where_below(start, || line(&first), || last_end.where_below(r, || line(&last), chain))
     }
 
-    /// The point (x, y) of a curve that never falls where
+    /// The point (x, y) of a nondecreasing curve for which
     ///
     ///   w y(x) + b x = r,      w ≥ 0, b ≥ 0, not both zero
     ///
-    /// Solved in the parameter u of the corner that holds it, so there is no inversion of x(u)
-    /// inside the iteration. This is the force balance of a damped muscle.
+    /// It is solved for the parameter u of the corner that contains it, without inversion of x(u) in the iteration.
+    /// This is the force balance of a damped muscle.
     #[inline]
     pub fn solve_with_damper<T: Over<P>>(&self, w: T, b: P, r: T) -> (T, T) {
         if T::RECORDS {
@@ -488,7 +489,7 @@ impl<P: Real> BezierCurve<P> {
 }
 
 impl BezierCurve {
-    /// y(x) and dy/dx. Derivatives that ride along with the slope are good to about 1e-7 of the curvature;
+    /// y(x) and dy/dx. Derivatives of the slope are accurate to about 1e-7 of the curvature;
     /// [`curvature`](Self::curvature) itself is exact.
     #[inline]
     pub fn value_and_slope<T: Real>(&self, x: T) -> (T, T) {

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 /// A number v and its derivatives d along N directions; nest it for higher derivatives.
 ///
-/// The value part of every operation is bit for bit the operation on `T`.
+/// The value part of every operation is bitwise identical to the operation on `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dual<T, const N: usize> {
     /// The value.
@@ -16,7 +16,7 @@ pub struct Dual<T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Dual<T, N> {
-    /// The independent variable number `i` of N.
+    /// Independent variable `i` of N.
     #[inline]
     pub fn variable(v: T, i: usize) -> Self {
         let mut d = [T::zero(); N];

@@ -4,11 +4,11 @@ use crate::Real;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A number v with its derivatives g by N variables and its Hessian h, of which the lower triangle is kept:
-/// ∂²/∂xᵢ∂xⱼ, j ≤ i, at i(i+1)/2 + j. H must be N(N+1)/2.
+/// A number v with its derivatives g with respect to N variables and its Hessian h, of which the lower triangle is
+/// stored: ∂²/∂xᵢ∂xⱼ, j ≤ i, at i(i+1)/2 + j. H must be N(N+1)/2.
 ///
-/// Half the work of nested [`Dual`](crate::Dual) numbers over the same variables. The value part of every operation
-/// is bit for bit that of `f64`.
+/// It takes half the work of nested [`Dual`](crate::Dual) numbers over the same variables. The value part of every
+/// operation is bitwise identical to that of `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jet<const N: usize, const H: usize> {
     /// The value.
@@ -22,7 +22,7 @@ pub struct Jet<const N: usize, const H: usize> {
 impl<const N: usize, const H: usize> Jet<N, H> {
     const SIZES_FIT: () = assert!(H == N * (N + 1) / 2);
 
-    /// The independent variable number `i` of N.
+    /// Independent variable `i` of N.
     #[inline]
     pub fn variable(v: f64, i: usize) -> Self {
         let mut x = Self::cst(v);

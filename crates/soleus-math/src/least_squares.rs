@@ -1,6 +1,6 @@
 //! Dense linear least squares by Householder reflections.
 
-/// min |A x − b|, A column by column; both are overwritten. Columns that depend on earlier ones (below 1e-12 of
+/// min |A x − b|, with A stored by columns; both are overwritten. Columns that depend on earlier ones (below 1e-12 of
 /// the largest) get a zero coefficient. Golub and Van Loan (2013), section 5.2.
 pub fn solve_least_squares(a: &mut [Vec<f64>], b: &mut [f64]) -> Vec<f64> {
     let (rows, columns) = (b.len(), a.len());

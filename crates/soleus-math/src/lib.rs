@@ -1,10 +1,8 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_PQ, R.
-//! The mathematics under Soleus: scalars that carry derivatives, small vectors and
-//! rotations, spatial algebra, and the functions of one or several variables that
-//! musculoskeletal models are made of.
+//! Mathematics of Soleus: scalars with derivatives, small vectors and rotations, spatial algebra, and the functions of
+//! one or several variables used in musculoskeletal models.
 //!
-//! Everything is generic over one scalar, [`Real`], so that `f64` and the derivative
-//! type [`Dual`] run the same lines:
+//! Everything is generic over one scalar, [`Real`], so that `f64` and the derivative type [`Dual`] use the same code:
 //!
 //! ```
 //! use soleus_math::{Dual, Real};

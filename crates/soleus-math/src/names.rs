@@ -1,7 +1,8 @@
-//! Names that were probably meant.
+//! Suggestions for misspelled names.
 
-/// The name that is most likely meant by `wanted`: that with the least edit distance, whatever the case, if at most a part 1/`share` of the
-/// letters differ, or two. Of paths as many last parts are compared as `wanted` has, unless it is a whole path.
+/// The name most similar to `wanted`: the one with the smallest edit distance, ignoring case, if at most a fraction
+/// 1/`share` of the letters differ, or two. For paths, as many trailing parts are compared as `wanted` has, unless it
+/// is an absolute path.
 pub fn nearest_name<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -18,8 +19,9 @@ pub fn nearest_name<'n>(
     (!wanted.is_empty() && near.0 <= 2.max(wanted.len() / share)).then_some(near.1)
 }
 
-/// Number of letters to insert, delete or replace to turn one word into the other (Levenshtein 1966). Of words with more than
-/// 200 bytes the length of the longer one, which bounds it: the work grows with the product of both lengths.
+/// Number of letters to insert, delete or replace to convert one word to the other (Levenshtein 1966). For words of
+/// more than 200 bytes, the length of the longer one, which is an upper bound: the time is proportional to the product
+/// of the lengths.
 pub fn edit_distance(a: &str, b: &str) -> usize {
     const LONGEST: usize = 200;
     if a.len().max(b.len()) > LONGEST {

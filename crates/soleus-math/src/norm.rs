@@ -1,8 +1,8 @@
-//! The largest of many numbers, in which no NaN gets lost.
+//! Maximum of many numbers, with propagation of NaN.
 //!
-//! `fold(0.0, f64::max)` leaves NaN out, so that a comparison with a result that is not a number finds no difference at all.
+//! `fold(0.0, f64::max)` ignores NaN, so that a comparison with a result that is not a number would find no difference.
 
-/// The largest of numbers that are not negative; NaN if one of them is, and zero if there is none.
+/// Maximum of nonnegative numbers; NaN if one of them is NaN, and zero if there are none.
 ///
 /// ```
 /// use soleus_math::norm::largest;
@@ -15,12 +15,12 @@ pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(0.0, |most, v| if most.is_nan() || v <= most { most } else { v })
 }
 
-/// max |xᵢ|, NaN if one of them is.
+/// max |xᵢ|; NaN if one of them is NaN.
 pub fn largest_size<'a>(x: impl IntoIterator<Item = &'a f64>) -> f64 {
     largest(x.into_iter().map(|x| x.abs()))
 }
 
-/// max |aᵢ − bᵢ|, NaN if one of them is; infinite if one list is longer.
+/// max |aᵢ − bᵢ|; NaN if one of them is NaN; infinite if the lengths differ.
 pub fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     if a.len() != b.len() {
         return f64::INFINITY;

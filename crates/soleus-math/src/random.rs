@@ -1,6 +1,6 @@
-//! Numbers from a seed, the same on every machine: for starts and noise that can be repeated, and for tests.
+//! Reproducible random numbers, the same on every machine: for initial guesses, noise and tests.
 
-/// SplitMix64 of Steele, Lea and Flood (2014): 64 bits of state, every seed as good as any other.
+/// SplitMix64 of Steele, Lea and Flood (2014): 64 bits of state, any seed.
 ///
 /// ```
 /// use soleus_math::Random;
@@ -49,7 +49,7 @@ impl Random {
         }
     }
 
-    /// So many numbers, each uniform in [−`scale`, `scale`).
+    /// `n` numbers, each uniform in [−`scale`, `scale`).
     pub fn vector(&mut self, n: usize, scale: f64) -> Vec<f64> {
         (0..n).map(|_| scale * self.signed()).collect()
     }

@@ -1,4 +1,4 @@
-//! The scalar that every kernel is generic over.
+//! The scalar of all generic kernels.
 
 use crate::Dual;
 use std::any::Any;
@@ -6,12 +6,11 @@ use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A real number, perhaps with derivatives riding along.
+/// A real number, optionally with derivatives.
 ///
-/// Implemented by `f64` and by [`Dual`] over any `Real`. The contract that
-/// the whole project leans on: **the value part of every operation is bit for bit what
-/// `f64` gives.** Branches look at [`value`](Real::value) alone, so every scalar takes
-/// the same branch and runs the same lines.
+/// Implemented by `f64` and by [`Dual`] over any `Real`. The whole project relies on this contract: **the value part of
+/// every operation is bitwise identical to that of `f64`.** Branches depend only on [`value`](Real::value), so every
+/// scalar takes the same branch and executes the same code.
 pub trait Real:
     Copy
     + Debug
@@ -241,7 +240,7 @@ pub trait Real:
     }
 }
 
-/// The parts of a model that [`Real::enter`] tells apart.
+/// Parts of a model that [`Real::enter`] distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
     /// A body and the joint before it.
@@ -258,9 +257,9 @@ pub enum Part {
     Motion,
 }
 
-/// One number or several, of which each can be chosen from two: what [`Real::where_below`] gives.
+/// One number or several, each of which can be selected from two: the result of [`Real::where_below`].
 pub trait Together<T>: Sized {
-    /// Both joined, number by number.
+    /// Combines both, number by number.
     fn join(self, other: Self, each: &mut impl FnMut(T, T) -> T) -> Self;
 }
 
@@ -288,11 +287,11 @@ impl<T: Real> Together<T> for crate::Vec3<T> {
     }
 }
 
-/// A real number that can be computed with beside constants of type `P`: with plain numbers, or with constants that carry
-/// derivatives themselves.
+/// A real number that can be combined with constants of type `P`: plain numbers, or constants with derivatives.
 ///
-/// A kernel whose parameters are stored as `P` and whose variables are of type `T: Over<P>` runs the same lines either way.
-/// With `P = f64` constants stay plain, and cost no more than they did; with `P = T` derivatives by a parameter come out.
+/// A kernel whose parameters are of type `P` and whose variables are of type `T: Over<P>` uses the same code in both
+/// cases. With `P = f64` constants are plain numbers at no additional cost; with `P = T` derivatives with respect to
+/// parameters are computed.
 pub trait Over<P: Real>:
     Real + Add<P, Output = Self> + Sub<P, Output = Self> + Mul<P, Output = Self> + Div<P, Output = Self>
 {
@@ -314,17 +313,17 @@ impl<T: Real, const N: usize> Over<Dual<T, N>> for Dual<T, N> {
     }
 }
 
-/// What holds numbers of a scalar, where this scalar is known by [`Real::choose`] or [`Real::SHAPE`].
+/// Casts a container of scalars, if the scalar is known by [`Real::choose`] or [`Real::SHAPE`].
 ///
 /// # Panics
 ///
-/// Where it is another.
+/// If the types differ.
 #[inline(always)]
 pub fn same<A: Any, B: Any>(x: &A) -> &B {
     (x as &dyn Any).downcast_ref().expect("the scalar is another")
 }
 
-/// As [`same`], to write to.
+/// As [`same`], mutable.
 #[inline(always)]
 pub fn same_mut<A: Any, B: Any>(x: &mut A) -> &mut B {
     (x as &mut dyn Any).downcast_mut().expect("the scalar is another")

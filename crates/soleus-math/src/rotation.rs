@@ -1,9 +1,9 @@
-//! Rotations: orthogonal matrices and the angles files describe them with.
+//! Rotation matrices, and their angles in files.
 
 use crate::{Mat33, Over, Real, SymMat33, Vec3, vec3};
 use std::ops::Mul;
 
-/// An orthonormal matrix R_AB: it takes components in frame B to components in frame A.
+/// An orthonormal matrix R_AB: it converts components in frame B to components in frame A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotation<T>(pub Mat33<T>);
 
@@ -24,7 +24,7 @@ impl<T: Real> Rotation<T> {
     pub fn cst(r: Rotation<f64>) -> Self {
         Rotation(Mat33::cst(r.0))
     }
-    /// A rotation of constants that may carry derivatives of their own.
+    /// A rotation of constants that may have derivatives.
     #[inline]
     pub fn lift<P: Real>(r: Rotation<P>) -> Self
     where
@@ -115,8 +115,8 @@ impl<T: Real> Rotation<T> {
 }
 
 impl Rotation<f64> {
-    /// The rotation of a quaternion w + xi + yj + zk of any length but zero. One that is zero or not finite gives entries
-    /// that are not finite.
+    /// The rotation of a nonzero quaternion w + xi + yj + zk of any length. For a quaternion that is zero or not
+    /// finite, entries are not finite.
     pub fn from_quaternion([w, x, y, z]: [f64; 4]) -> Self {
         let s = 2.0 / (w * w + x * x + y * y + z * z);
         Rotation(Mat33::from_cols(
@@ -126,8 +126,8 @@ impl Rotation<f64> {
         ))
     }
 
-    /// The unit quaternion w, x, y, z of this rotation, w ≥ 0. The largest component is found first, so that no digits are
-    /// lost (Shepperd 1978).
+    /// The unit quaternion w, x, y, z of this rotation, w ≥ 0. The largest component is computed first for accuracy
+    /// (Shepperd 1978).
     pub fn to_quaternion(&self) -> [f64; 4] {
         let m = |i: usize, j: usize| self.0.at(i, j);
         let trace = m(0, 0) + m(1, 1) + m(2, 2);
@@ -170,7 +170,7 @@ impl Rotation<f64> {
 }
 
 impl<T: Real> Rotation<T> {
-    /// This rotation followed by one of `angle` about the unit vector `axis` of the turned frame.
+    /// This rotation followed by one of `angle` about the unit vector `axis` of the rotated frame.
     ///
     /// About an axis of the frame itself only two columns change.
     #[inline]

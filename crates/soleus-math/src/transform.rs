@@ -1,4 +1,4 @@
-//! Poses: a rotation and a place.
+//! Poses: rotation and position.
 
 use crate::{Over, Real, Rotation, Vec3};
 use std::ops::Mul;
@@ -28,7 +28,7 @@ impl<T: Real> Transform<T> {
     pub fn cst(x: Transform<f64>) -> Self {
         Transform { R: Rotation::cst(x.R), p: Vec3::cst(x.p) }
     }
-    /// A pose of constants that may carry derivatives of their own.
+    /// A pose of constants that may have derivatives.
     #[inline]
     pub fn lift<P: Real>(x: Transform<P>) -> Self
     where
@@ -36,13 +36,13 @@ impl<T: Real> Transform<T> {
     {
         Transform { R: Rotation::lift(x.R), p: Vec3::lift(x.p) }
     }
-    /// From a translation and body-fixed X-Y-Z angles, as model files give offset frames.
+    /// From a translation and body-fixed X-Y-Z angles, as for offset frames in model files.
     #[inline]
     pub fn from_offset(translation: Vec3<T>, orientation: Vec3<T>) -> Self {
         Transform { R: Rotation::body_fixed_xyz(orientation), p: translation }
     }
-    /// B turned about its origin by small angles about the axes of A, and then shifted in A. To first order in the angles: it
-    /// is meant for angles that are derivatives alone.
+    /// B rotated about its origin by small angles about the axes of A, and then shifted in A. First order in the
+    /// angles: for angles that have derivatives only.
     pub fn nudged(&self, turn: Vec3<T>, shift: Vec3<T>) -> Self {
         let mut X = *self;
         for c in &mut X.R.0.col {

@@ -3,7 +3,7 @@
 use crate::{Over, Real};
 use std::ops::{Add, AddAssign, Div, Index, IndexMut, Mul, Neg, Sub, SubAssign};
 
-/// A vector of ordinary space.
+/// A vector in three dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec3<T> {
     /// First component.
@@ -31,7 +31,7 @@ impl<T: Real> Vec3<T> {
     pub fn cst(v: Vec3<f64>) -> Self {
         vec3(T::cst(v.x), T::cst(v.y), T::cst(v.z))
     }
-    /// A vector of constants that may carry derivatives of their own.
+    /// A vector of constants that may have derivatives.
     #[inline(always)]
     pub fn lift<P: Real>(v: Vec3<P>) -> Self
     where

@@ -1,9 +1,9 @@
 //! A chain of Bézier corners as piecewise polynomials in x, so that y(x) needs no inversion of x(u).
 //!
-//! Each half of a corner (u below and above ½) is cut into equally long pieces, and on each piece y is the
-//! polynomial of degree nine that interpolates the exact curve at ten Chebyshev points. As many pieces are
-//! taken as it needs for the ends of all of them, where such an interpolation is worst, to meet the exact
-//! curve and its slope. Halves, because y(x) is often far less smooth at one end of a corner.
+//! Each half of a corner (u below and above ½) is divided into pieces of equal length, and on each piece y is the
+//! polynomial of degree nine that interpolates the exact curve at ten Chebyshev points. The number of pieces is
+//! increased until value and slope agree with the exact curve at the ends of all pieces, where the interpolation error
+//! is largest. Halves are treated separately because y(x) is often much less smooth at one end of a corner.
 
 use super::{Corner, half_rise, power_basis, rough_guess, solve_increasing};
 use crate::Real;

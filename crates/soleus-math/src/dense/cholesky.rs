@@ -1,8 +1,8 @@
 //! A = L Lᵀ (Golub and Van Loan 2013, section 4.2), row by row: sums run along rows of L.
 
-/// Factorises a symmetric positive definite matrix of order m (its lower triangle) as L Lᵀ in place. A pivot that rounding
-/// made too small counts as `floor`. Zeros at the beginning of a row stay zero and cost nothing, so that thousands of equations in
-/// small groups are factorised at once.
+/// Factorizes a symmetric positive definite matrix of order m (its lower triangle) as L Lᵀ in place. A pivot that is
+/// too small because of rounding is replaced by `floor`. Leading zeros of a row remain zero and cost nothing, so that
+/// thousands of equations in small groups can be factorized at once.
 pub fn factorize_cholesky(a: &mut [f64], m: usize, floor: f64) {
     for i in 0..m {
         let (above, row) = a.split_at_mut(i * m);
@@ -32,11 +32,11 @@ pub fn solve_cholesky(l: &[f64], m: usize, x: &mut [f64]) {
     }
 }
 
-/// Solves A x = b in place, where `a` holds the lower triangle of a matrix of order m and is overwritten; false where it is
-/// not positive definite, or not finite.
+/// Solves A x = b in place, where `a` contains the lower triangle of a matrix of order m and is overwritten; returns
+/// false if it is not positive definite, or not finite.
 ///
-/// Multiplies by the reciprocals of pivots: one division for each row, which is felt where this is solved some
-/// thousand times in a second.
+/// It multiplies by the reciprocals of pivots, with only one division per row, which matters if such systems are solved
+/// thousands of times per second.
 pub fn solve_positive_definite(a: &mut [f64], b: &mut [f64], m: usize) -> bool {
     for i in 0..m {
         let (above, row) = a.split_at_mut(i * m);

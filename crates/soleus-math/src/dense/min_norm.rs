@@ -1,19 +1,19 @@
-//! A small symmetric positive semidefinite system, rank found on the way.
+//! Solution of a small symmetric positive semidefinite system of unknown rank.
 
 use crate::Real;
 
 /// Solves A x = b for symmetric positive semidefinite A (row by row, order m = b.len()), in place.
 ///
-/// Cholesky with diagonal pivoting; pivots below m ε^(7/8) of the largest diagonal entry count as
-/// zero. When A is singular (redundant constraints) the solution of smallest norm is taken: from
-/// the basic solution its part along the null space is removed. `scratch` holds 2 m² + 4 m
-/// numbers, `order` m.
+/// Cholesky with diagonal pivoting; pivots below m ε^(7/8) of the largest diagonal entry are treated as zero. If A is
+/// singular (redundant constraints), the solution of smallest norm is computed by removing the null-space component
+/// from the basic solution. `scratch` has 2 m² + 4 m numbers, `order` m.
 pub fn solve_min_norm<T: Real>(a: &[T], b: &mut [T], scratch: &mut [T], order: &mut [usize]) {
     let rank = factorize_min_norm(a, scratch, order);
     solve_min_norm_factorized(rank, b, scratch, order);
 }
 
-/// The first half of [`solve_min_norm`], which has the cost: the factors of A are left in `scratch` and `order`. Returns the rank.
+/// The first part of [`solve_min_norm`], which is the expensive one: stores the factors of A in `scratch` and `order`.
+/// Returns the rank.
 pub fn factorize_min_norm<T: Real>(a: &[T], scratch: &mut [T], order: &mut [usize]) -> usize {
     let m = order.len();
     if m == 0 {
@@ -120,7 +120,7 @@ pub fn factorize_min_norm<T: Real>(a: &[T], scratch: &mut [T], order: &mut [usiz
     rank
 }
 
-/// The second half of [`solve_min_norm`], for as many right-hand sides as there are.
+/// The second part of [`solve_min_norm`], for any number of right-hand sides.
 pub fn solve_min_norm_factorized<T: Real>(rank: usize, b: &mut [T], scratch: &mut [T], order: &[usize]) {
     let m = b.len();
     let (l, rest) = scratch.split_at_mut(m * m);

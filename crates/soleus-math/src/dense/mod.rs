@@ -1,8 +1,8 @@
-//! Factors of small dense symmetric matrices, row by row in one slice.
+//! Factorization of small dense symmetric matrices, stored row by row in one slice.
 //!
-//! Which one: [`solve_positive_definite`] where the matrix should be positive definite and it matters when it is not,
-//! [`factorize_cholesky`] where rounding alone can make it indefinite, [`solve_min_norm`] where it may be singular. Least squares are
-//! in [`least_squares`](crate::least_squares).
+//! Use [`solve_positive_definite`] if the matrix should be positive definite and failure must be detected,
+//! [`factorize_cholesky`] if only rounding can make it indefinite, and [`solve_min_norm`] if it may be singular. Least
+//! squares are in [`least_squares`](crate::least_squares).
 
 mod cholesky;
 mod min_norm;

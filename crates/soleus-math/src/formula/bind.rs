@@ -1,44 +1,44 @@
-//! What names mean, and groups written out.
+//! Meaning of names, and expansion of groups.
 
 use super::{Expr, ExprKind, FormulaError, FormulaProblem as Problem, Operator, Reduction};
 
-/// What a name means.
+/// Meaning of a name.
 #[derive(Clone, Debug)]
 pub enum Meaning {
-    /// A number of the inputs, by its place.
+    /// A scalar input, by index.
     Number(usize),
-    /// Three numbers of the inputs that follow each other, by the place of the first.
+    /// Three consecutive inputs, by the index of the first.
     Vector(usize),
-    /// Something else, in other names or none.
+    /// An expression in other names, or without names.
     Expr(Expr),
 }
 
-/// A name that means nothing, or too much.
+/// An unknown or ambiguous name.
 #[derive(Clone, Debug, Default)]
 pub struct Unknown {
-    /// The name that was probably meant.
+    /// The most similar name.
     pub nearest: Option<String>,
-    /// What to write instead.
+    /// Suggestion.
     pub hint: String,
-    /// All that it may be, if that is several things.
+    /// All candidates, if the name is ambiguous.
     pub candidates: Vec<String>,
 }
 
-/// A thing that a pattern may stand for.
+/// An object that a pattern may match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What patterns are compared with, and what a formula may call it.
+    /// Name that patterns are matched with, and that formulas may use.
     pub name: String,
-    /// Its path, for patterns that begin with `/`.
+    /// Path, for patterns that start with `/`.
     pub path: String,
 }
 
-/// Says what the names of a formula mean.
+/// Resolves the names of a formula.
 pub trait Scope {
     /// The meaning of `name`, or of `name[item]`.
     fn resolve(&mut self, name: &str, item: Option<&str>) -> Result<Meaning, Unknown>;
 
-    /// Everything that can stand in the brackets of `name[…]`.
+    /// All objects that may appear in the brackets of `name[…]`.
     fn items(&mut self, name: &str) -> Vec<Item>;
 }
 

@@ -1,4 +1,4 @@
-//! From a tree whose names mean something to a program for the machine of expressions.
+//! Compiles an expression with resolved names to a program of the expression evaluator.
 
 use super::bind::{expanded, meaning};
 use super::parse::MAX_CHAIN;
@@ -15,7 +15,7 @@ const MAX_OPS: usize = 200_000;
 /// Meanings that lead to other names are followed so often at most.
 const MAX_MEANINGS: usize = 20;
 
-/// An expression whose names mean inputs, ready to be evaluated: a number, or a vector of three.
+/// A compiled expression of inputs: a number, or a vector of three.
 ///
 /// ```
 /// use soleus_math::formula::{Expr, Formula, Item, Meaning, Scope, Unknown};
@@ -52,29 +52,29 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// Finds out what the names mean and makes the program.
+    /// Resolves the names and compiles the program.
     pub fn new(e: &Expr, scope: &mut dyn Scope) -> Result<Formula, FormulaError> {
         let e = resolved(e, scope, 0)?;
         let (nodes, known, tables, done) = (Vec::new(), HashMap::new(), Vec::new(), HashMap::new());
         Compiler { scope, nodes, known, tables, done }.formula(&e)
     }
 
-    /// One number, or three.
+    /// Number of values: one or three.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Room that evaluation needs.
+    /// Size of the stack for evaluation.
     pub fn stack_len(&self) -> usize {
         self.stack
     }
 
-    /// Places of the inputs that it depends on, rising.
+    /// Indices of the inputs on which it depends, increasing.
     pub fn inputs(&self) -> &[usize] {
         &self.inputs
     }
 
-    /// Its value, if it depends on nothing.
+    /// Its value, if it is constant.
     pub fn constant(&self) -> Option<f64> {
         match (&self.ops[..], self.width) {
             ([Op::Constant(c)], 1) => Some(*c),
@@ -82,13 +82,14 @@ impl Formula {
         }
     }
 
-    /// The value at the inputs `x` (the first number, of a vector); `stack` has room for [`stack_len`](Self::stack_len).
+    /// The value at the inputs `x` (the first component, for a vector); `stack` has at least
+    /// [`stack_len`](Self::stack_len) entries.
     pub fn value<T: Real>(&self, x: &[T], stack: &mut [T]) -> T {
         program::run(&self.ops, &self.tables, &|i| x[i], stack);
         stack[self.first]
     }
 
-    /// Writes the one or three numbers at the inputs `x`.
+    /// Computes the one or three values at the inputs `x`.
     pub fn evaluate<T: Real>(&self, x: &[T], stack: &mut [T], out: &mut [T]) {
         program::run(&self.ops, &self.tables, &|i| x[i], stack);
         out.copy_from_slice(&stack[self.first..self.first + self.width]);
@@ -96,7 +97,7 @@ impl Formula {
 }
 
 impl Expr {
-    /// The same with groups written out, and names that stand for expressions replaced by them.
+    /// The expression with groups expanded, and names of expressions replaced by them.
     pub fn resolved(&self, scope: &mut dyn Scope) -> Result<Expr, FormulaError> {
         resolved(self, scope, 0)
     }

@@ -1,24 +1,24 @@
-//! What can be wrong with a formula.
+//! Errors in formulas.
 
 use super::Place;
 use std::fmt;
 
-/// What is wrong with a formula, and where.
+/// An error in a formula, and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormulaError {
-    /// Line and column, from 1; both 0 if the expression was not read from text.
+    /// Line and column, from 1; both 0 if the expression does not come from text.
     pub place: Place,
-    /// What is wrong.
+    /// The problem.
     pub problem: FormulaProblem,
 }
 
 impl FormulaError {
-    /// A problem at a place.
+    /// A problem at a position.
     pub fn new(place: Place, problem: FormulaProblem) -> FormulaError {
         FormulaError { place, problem }
     }
 
-    /// What to do about it; empty if there is nothing to say.
+    /// Remedy; empty if there is none.
     pub fn hint(&self) -> String {
         match &self.problem {
             FormulaProblem::UnknownName { nearest: Some(n), .. }
@@ -43,45 +43,45 @@ impl fmt::Display for FormulaError {
 
 impl std::error::Error for FormulaError {}
 
-/// What is wrong with a formula.
+/// Problems in formulas.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormulaProblem {
-    /// Something else than what the grammar has here.
+    /// A syntax error.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What was due.
+        /// Expected token.
         expected: &'static str,
-        /// What is there.
+        /// Token found.
         found: String,
     },
-    /// Digits that do not make a number.
+    /// An invalid number.
     #[error("`{0}` is not a number")]
     BadNumber(String),
-    /// A name that means nothing.
+    /// An unknown name.
     #[error("`{name}` is unknown")]
     UnknownName {
         /// The name, with its brackets.
         name: String,
-        /// The name that was probably meant.
+        /// The most similar name.
         nearest: Option<String>,
-        /// What to write instead, where no name is near.
+        /// Suggestion, if there is no similar name.
         hint: String,
     },
-    /// A name that means several things.
+    /// An ambiguous name.
     #[error("`{name}` may be {}", .candidates.join(" or "))]
     Ambiguous {
         /// The name, with its brackets.
         name: String,
-        /// What it may be.
+        /// Candidates.
         candidates: Vec<String>,
     },
-    /// A function that does not exist.
+    /// An unknown function.
     #[error("unknown function `{name}`")]
     UnknownFunction {
         /// The name.
         name: String,
-        /// The name that was probably meant.
+        /// The most similar name.
         nearest: Option<String>,
     },
     /// A function with too few or too many arguments.
@@ -89,51 +89,51 @@ pub enum FormulaProblem {
     WrongArguments {
         /// Name of the function.
         name: String,
-        /// How many it takes, in words.
+        /// Required number of arguments, as text.
         needed: &'static str,
-        /// How many were given.
+        /// Number given.
         found: usize,
     },
-    /// A vector where a number is due, and so on.
+    /// A type error, such as a vector instead of a number.
     #[error("{whose} needs {needed}, found {found}")]
     WrongType {
-        /// Whose operand it is.
+        /// The function or operator.
         whose: String,
-        /// What it needs.
+        /// Required type.
         needed: &'static str,
-        /// What it was given.
+        /// Given type.
         found: &'static str,
     },
-    /// A pattern outside of a group.
+    /// A pattern outside a group.
     #[error("the pattern `{0}` matches several quantities; use it inside sum(…), mean(…), min(…) or max(…)")]
     PatternAlone(String),
-    /// A pattern that fits nothing.
+    /// A pattern without a match.
     #[error("nothing matches the pattern `{name}`")]
     EmptyGroup {
         /// The pattern, with its name.
         name: String,
-        /// A few of the names that there are.
+        /// Some of the known names.
         known: Vec<String>,
     },
-    /// `sum` and the like of something without a pattern.
+    /// `sum` or a similar function without a pattern.
     #[error("`{0}` with one argument needs a pattern such as `activation[*]`")]
     NoGroup(&'static str),
-    /// Patterns in one group that cannot be followed together.
+    /// Patterns in one group that cannot be matched together.
     #[error("the patterns `{0}` and `{1}` cannot be used in the same sum")]
     UnlikePatterns(String, String),
-    /// `integral` and the like where there is only one point of time.
+    /// `integral` or a similar function where there is only one time.
     #[error("`{0}(…)` is allowed in goals only, not in formulas evaluated at one point in time")]
     NotAtAPoint(&'static str),
-    /// `integral` and the like inside one another.
+    /// Nested `integral` or similar functions.
     #[error("`{0}(…)` cannot be used inside `{1}(…)`")]
     NestedTimes(&'static str, &'static str),
-    /// Something that changes over time where only ends and integrals count.
+    /// A time-dependent quantity where only ends and integrals are allowed.
     #[error("`{0}` changes over time; use it inside initial(…), final(…), integral(…) or average(…)")]
     ChangesOverTime(String),
     /// A table that cannot be interpolated.
     #[error("{0}")]
     BadTable(String),
-    /// Nested or written longer than makes sense.
+    /// An expression that is too long or too deeply nested.
     #[error("the formula is too {0}")]
     TooBig(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Expressions as trees, built with operators.
+//! Expressions as trees.
 
 use super::{FormulaError, FormulaProblem as Problem};
 use crate::function::{Function, GcvSpline, PiecewiseLinear};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::sync::Arc;
 
-/// Line and column, from 1; both 0 for what is from no text.
+/// Line and column, from 1; both 0 without text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Line, from 1.
@@ -17,7 +17,7 @@ pub struct Place {
     pub column: u32,
 }
 
-/// An expression. Clones share their parts, and a part that is used several times is computed once.
+/// An expression. Clones share their parts, and a part that is used several times is evaluated once.
 ///
 /// ```
 /// use soleus_math::formula::Expr;
@@ -68,7 +68,7 @@ fn take_parts(kind: &mut ExprKind, list: &mut Vec<Expr>) {
     }
 }
 
-/// Operators of two operands.
+/// Binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The names say it.
 pub enum Operator {
@@ -83,7 +83,7 @@ pub enum Operator {
     Or,
 }
 
-/// What is made of the members of a group.
+/// Reduction of the members of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The names say it.
 pub enum Reduction {
@@ -94,7 +94,7 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// Its word.
+    /// Name.
     pub fn word(self) -> &'static str {
         match self {
             Reduction::Sum => "sum",
@@ -105,7 +105,7 @@ impl Reduction {
     }
 }
 
-/// What is made of an expression over time.
+/// Operation on an expression over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUse {
     /// Its value at the initial time.
@@ -114,7 +114,7 @@ pub enum TimeUse {
     Final,
     /// Its integral.
     Integral,
-    /// Its integral over the duration.
+    /// Its mean: the integral divided by the duration.
     Average,
 }
 
@@ -122,7 +122,7 @@ impl TimeUse {
     /// All of them.
     pub const ALL: [TimeUse; 4] = [TimeUse::Initial, TimeUse::Final, TimeUse::Integral, TimeUse::Average];
 
-    /// Its word.
+    /// Name.
     pub fn word(self) -> &'static str {
         match self {
             TimeUse::Initial => "initial",
@@ -133,25 +133,25 @@ impl TimeUse {
     }
 }
 
-/// How a table is interpolated.
+/// Interpolation of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableKind {
-    /// Straight lines through points (x, y).
+    /// Linear interpolation of points (x, y).
     Linear(Vec<f64>, Vec<f64>),
     /// A natural cubic spline through points (x, y).
     Spline(Vec<f64>, Vec<f64>),
-    /// A function of a program; it has no text.
+    /// A function of a program; it has no text form.
     Given,
 }
 
-/// What an expression is.
+/// Kind of expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// A number.
     Number(f64),
     /// A vector of three.
     Vector([Expr; 3]),
-    /// A quantity by name, and of which thing.
+    /// A quantity by name, optionally of an object.
     Input(String, Option<String>),
     /// A component of a vector: 0, 1, 2.
     Component(Expr, usize),
@@ -161,15 +161,15 @@ pub enum ExprKind {
     Not(Expr),
     /// a + b + …
     Sum(Vec<Expr>),
-    /// Two operands.
+    /// A binary operation.
     Binary(Operator, Expr, Expr),
-    /// A function by its word.
+    /// A function by name.
     Call(&'static str, Vec<Expr>),
     /// A function of one variable.
     Table(TableKind, Arc<Function>, Expr),
-    /// Over the members of a group.
+    /// A reduction over the members of a group.
     Group(Reduction, Expr),
-    /// Something over time.
+    /// An operation over time.
     OverTime(TimeUse, Expr),
 }
 
@@ -253,7 +253,7 @@ impl Expr {
         Expr::plain(ExprKind::Input(name.into(), None))
     }
 
-    /// A quantity of one thing among many, or of a pattern of them: `activation[soleus_r]`.
+    /// A quantity of one object, or of those that match a pattern: `activation[soleus_r]`.
     pub fn item(name: impl Into<String>, item: impl Into<String>) -> Expr {
         Expr::plain(ExprKind::Input(name.into(), Some(item.into())))
     }
@@ -273,22 +273,22 @@ impl Expr {
         self.binary(Operator::Power, exponent)
     }
 
-    /// An operator of two operands; `a > b` is `b < a`.
+    /// A binary operation; `a > b` is `b < a`.
     pub fn binary(self, operator: Operator, other: impl Into<Expr>) -> Expr {
         Expr::plain(ExprKind::Binary(operator, self, other.into()))
     }
 
-    /// The opposite of a condition.
+    /// The negation of a condition.
     pub fn negated_condition(self) -> Expr {
         Expr::plain(ExprKind::Not(self))
     }
 
-    /// self where the condition holds, else `other`.
+    /// `yes` if the condition holds, otherwise `no`.
     pub fn choose(condition: Expr, yes: impl Into<Expr>, no: impl Into<Expr>) -> Expr {
         Expr::plain(ExprKind::Call("where", vec![condition, yes.into(), no.into()]))
     }
 
-    /// A function by its word in the language, groups and `integral` and the like among them.
+    /// A function by its name in the language, including groups, `integral` and similar functions.
     pub fn call(name: &str, arguments: Vec<Expr>) -> Result<Expr, FormulaError> {
         Expr::call_at(name, arguments, Place::default())
     }
@@ -340,7 +340,7 @@ impl Expr {
         Ok(Expr::make(ExprKind::Call(word, arguments), place))
     }
 
-    /// Straight lines through the points (x, y), at `of`.
+    /// Linear interpolation of the points (x, y), at `of`.
     pub fn linear(of: Expr, x: Vec<f64>, y: Vec<f64>) -> Result<Expr, FormulaError> {
         Expr::table_at(of, TableKind::Linear(x, y), Place::default())
     }
@@ -365,17 +365,17 @@ impl Expr {
         }
     }
 
-    /// A function of one variable, at `of`. It has no text.
+    /// A function of one variable, at `of`. It has no text form.
     pub fn of_function(function: Arc<Function>, of: Expr) -> Expr {
         Expr::plain(ExprKind::Table(TableKind::Given, function, of))
     }
 
-    /// What it is.
+    /// Kind.
     pub fn kind(&self) -> &ExprKind {
         &self.0.kind
     }
 
-    /// Where it was written.
+    /// Position in the text.
     pub fn place(&self) -> Place {
         self.0.place
     }
@@ -390,8 +390,8 @@ impl Expr {
         Arc::as_ptr(&self.0) as usize
     }
 
-    /// The same with parts replaced, outermost first: `f` gives what comes in place of a part, or `None` to look inside of it.
-    /// Parts that are shared stay so.
+    /// The expression with parts replaced, outermost first: `f` returns the replacement of a part, or `None` to
+    /// continue inside it. Shared parts remain shared.
     pub fn replaced<E>(&self, f: &mut dyn FnMut(&Expr) -> Result<Option<Expr>, E>) -> Result<Expr, E> {
         self.replaced_once(f, &mut HashMap::new())
     }
@@ -440,7 +440,7 @@ impl Expr {
         Ok(new)
     }
 
-    /// Calls `f` on every part, each once, parts before what they are part of.
+    /// Calls `f` once for every part, children before parents.
     pub fn visit(&self, f: &mut dyn FnMut(&Expr)) {
         let mut seen = std::collections::HashSet::new();
         // What is to be looked into, and what has been; a list in place of recursion, for expressions of any depth.

@@ -1,13 +1,13 @@
-//! Formulas of named quantities: goals, constraints, forces and outputs that users write.
+//! Formulas of named quantities, for user-defined goals, constraints, forces and outputs.
 //!
 //! ```text
 //! sum(activation[*_r] ^ 3) / 9 + 0.1 * smooth_abs(knee_angle_r - target, 0.01); target = 0.3
 //! ```
 //!
-//! An [`Expr`] is what was written: read from text ([`Expr::parse`]), or built with operators, as a program or the Python
-//! bindings do. It prints back to text ([`Display`](std::fmt::Display)), which is also its form in serde. A [`Formula`] is made
-//! of it once a [`Scope`] has said what the names mean; it is evaluated with any [`Real`](crate::Real) without allocation, by
-//! the machine that runs OpenSim's expressions too.
+//! An [`Expr`] is parsed from text ([`Expr::parse`]) or built with operators, as in programs or the Python bindings. It
+//! can be printed as text ([`Display`](std::fmt::Display)), which is also its serialized form. It is compiled to a
+//! [`Formula`] with a [`Scope`] that resolves the names; a formula is evaluated with any [`Real`](crate::Real) without
+//! allocation, by the same evaluator as OpenSim's expressions.
 //!
 //! # The language
 //!
@@ -25,8 +25,8 @@
 //! | over time | `initial(e)`, `final(e)`, `integral(e)`, `average(e)`, in goals |
 //! | definitions | after `;`: `name = …`, each may use those that come after it |
 //!
-//! In a group all patterns are followed together: in `sum((activation[*_r] - activation[*_l])^2)` what `*` stands for on the
-//! left is put in place of it on the right.
+//! In a group all patterns are matched together: in `sum((activation[*_r] - activation[*_l])^2)` the match of `*` on
+//! the left is used for `*` on the right.
 
 mod bind;
 mod compile;

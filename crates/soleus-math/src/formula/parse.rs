@@ -1,4 +1,4 @@
-//! From the text of a formula to its tree.
+//! Parses the text of a formula.
 
 use super::{Expr, ExprKind, FormulaError, FormulaProblem as Problem, Operator, Place, TableKind};
 use std::collections::HashMap;

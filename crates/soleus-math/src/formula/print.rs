@@ -1,4 +1,4 @@
-//! From the tree of a formula to its text.
+//! Prints formulas as text.
 
 use super::expr::each_part;
 use super::parse::in_name;

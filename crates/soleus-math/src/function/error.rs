@@ -1,19 +1,19 @@
-//! What can be wrong with the data of a function.
+//! Errors in the data of a function.
 
 use thiserror::Error;
 
-/// Why a function could not be built. Evaluation never fails; only construction does.
+/// Why a function cannot be constructed. Evaluation never fails.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FunctionError {
     /// Fewer points or coefficients than the kind of function needs.
     #[error("{kind} needs at least {needed} {what}, found {found}")]
     TooFew {
-        /// Kind of function, as the model file calls it.
+        /// Kind of function, as in model files.
         kind: &'static str,
-        /// What there is too little of: `points`, `coefficients`.
+        /// Name of the data: `points`, `coefficients`.
         what: &'static str,
-        /// The smallest number that works.
+        /// Minimum number.
         needed: usize,
         /// The number given.
         found: usize,
@@ -28,12 +28,12 @@ pub enum FunctionError {
         /// Number of y values.
         y: usize,
     },
-    /// The x values do not rise.
+    /// The x values do not increase.
     #[error("{kind}: x must increase, but x[{index}] = {x} follows {previous}")]
     NotIncreasing {
         /// Kind of function.
         kind: &'static str,
-        /// Place of the offending value, from zero.
+        /// Index of the offending value, from zero.
         index: usize,
         /// The offending value.
         x: f64,
@@ -47,17 +47,17 @@ pub enum FunctionError {
         kind: &'static str,
         /// Which list: `x`, `y`, `coefficients`, …
         what: &'static str,
-        /// Place in the list, from zero.
+        /// Index in the list, from zero.
         index: usize,
     },
-    /// A count that must equal another does not.
+    /// A wrong number of values.
     #[error("{kind} needs {needed} {what}, found {found}")]
     WrongCount {
         /// Kind of function.
         kind: &'static str,
-        /// What was counted.
+        /// Name of the values.
         what: &'static str,
-        /// The number that fits.
+        /// Required number.
         needed: usize,
         /// The number given.
         found: usize,
@@ -71,36 +71,36 @@ pub enum FunctionError {
         what: &'static str,
         /// Its value.
         found: f64,
-        /// The range in words.
+        /// The valid range, as text.
         expected: &'static str,
     },
-    /// An expression that cannot be read.
+    /// An invalid expression.
     #[error("expression, column {}: {problem}", position + 1)]
     Expression {
-        /// Byte in the text where the problem begins, from zero.
+        /// Position in the text, in bytes from zero.
         position: usize,
-        /// What is wrong there.
+        /// The problem.
         problem: ExpressionProblem,
     },
 }
 
-/// What is wrong with the text of an expression.
+/// Problems in the text of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExpressionProblem {
-    /// Nothing where a number, name or parenthesis was due.
+    /// A missing number, name or parenthesis.
     #[error("expected a number, a name or `(`, found {0}")]
     ExpectedOperand(String),
-    /// Something else where an operator or the end was due.
+    /// A missing operator or end.
     #[error("expected an operator, found {0}")]
     ExpectedOperator(String),
-    /// A parenthesis without its partner.
+    /// An unmatched parenthesis.
     #[error("expected `)`, found {0}")]
     ExpectedClosing(String),
-    /// Digits that do not make a number.
+    /// An invalid number.
     #[error("`{0}` is not a number")]
     BadNumber(String),
-    /// A function that does not exist.
+    /// An unknown function.
     #[error("unknown function `{0}`")]
     UnknownFunction(String),
     /// A function with too few or too many arguments.
@@ -108,9 +108,9 @@ pub enum ExpressionProblem {
     WrongArguments {
         /// Name of the function.
         name: String,
-        /// How many it takes.
+        /// Required number of arguments.
         needed: usize,
-        /// How many were given.
+        /// Number given.
         found: usize,
     },
     /// A name that is neither a variable nor defined after a `;`.
@@ -122,7 +122,7 @@ pub enum ExpressionProblem {
     /// Two variables of the same name.
     #[error("variable `{0}` is listed twice")]
     DuplicateVariable(String),
-    /// Nested or written longer than the evaluator's fixed memory allows.
+    /// An expression that is too long or too deeply nested for the fixed memory of the evaluator.
     #[error("the expression is too {0}")]
     TooBig(&'static str),
 }

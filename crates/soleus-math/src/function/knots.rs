@@ -1,4 +1,4 @@
-//! Checks and searches shared by the functions that are given as points.
+//! Checks and searches shared by functions defined by points.
 
 use super::FunctionError;
 

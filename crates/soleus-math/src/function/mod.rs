@@ -1,4 +1,4 @@
-//! Functions of one or several variables that model files are written with.
+//! Functions of one or several variables in model files.
 
 mod error;
 pub(crate) mod expression;
@@ -33,7 +33,7 @@ use crate::Real;
 
 /// A function of a model: of a coordinate, of several, or of time.
 ///
-/// Built once from checked data; evaluation never fails and never allocates.
+/// Constructed once from checked data; evaluation never fails and does not allocate memory.
 ///
 /// ```
 /// use soleus_math::function::{Function, SimmSpline};
@@ -45,7 +45,7 @@ use crate::Real;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Function {
-    /// The same value everywhere.
+    /// A constant.
     Constant(f64),
     /// slope · x + intercept.
     Linear {
@@ -58,9 +58,9 @@ pub enum Function {
     MultiLinear(MultiLinear),
     /// Polynomial of one variable.
     Polynomial(Polynomial),
-    /// Straight lines between points.
+    /// Linear interpolation of points.
     PiecewiseLinear(PiecewiseLinear),
-    /// A staircase.
+    /// Piecewise constant.
     PiecewiseConstant(PiecewiseConstant),
     /// SIMM's cubic spline.
     SimmSpline(SimmSpline),
@@ -74,7 +74,7 @@ pub enum Function {
     Sine(Sine),
     /// Polynomial of several variables.
     MultivariatePolynomial(MultivariatePolynomial),
-    /// Polynomial of several variables with few terms.
+    /// Sparse polynomial of several variables.
     SparsePolynomial(SparsePolynomial),
     /// A formula.
     Expression(Expression),
@@ -114,7 +114,7 @@ impl Function {
         })
     }
 
-    /// How many variables it takes; 0 when any number will do (a constant).
+    /// Number of variables; 0 for any number (a constant).
     pub fn arity(&self) -> usize {
         match self {
             Function::Constant(_) => 0,
@@ -150,8 +150,8 @@ impl Function {
 
     /// Value, first and second derivative of a function of one variable.
     ///
-    /// Of a function of more variables these are taken along the first, the others being 0.
-    /// The derivatives are formulas in `T`, so dual numbers give the third as well.
+    /// For a function of several variables they are with respect to the first, with the others 0. The derivatives are
+    /// evaluated in `T`, so dual numbers also give the third.
     #[inline]
     pub fn eval1<T: Real>(&self, x: T) -> [T; 3] {
         match self {
@@ -175,8 +175,8 @@ impl Function {
         }
     }
 
-    /// Value and gradient at `x`, at least `arity()` variables; `gradient` is as long as `x`, and 0
-    /// for variables beyond the function's own.
+    /// Value and gradient at `x`, at least `arity()` variables; `gradient` is as long as `x`, and 0 for additional
+    /// variables.
     pub fn gradient<T: Real>(&self, x: &[T], gradient: &mut [T]) -> T {
         T::choose(
             gradient,
@@ -218,8 +218,8 @@ impl Function {
         }
     }
 
-    /// Value, gradient and Hessian at `x`, n ≥ `arity()` variables; `gradient` has length n, `hessian`
-    /// n² (row by row, symmetric), both 0 for variables beyond the function's own.
+    /// Value, gradient and Hessian at `x`, n ≥ `arity()` variables; `gradient` has length n, `hessian` n² (row by row,
+    /// symmetric), both 0 for additional variables.
     pub fn eval_n<T: Real>(&self, x: &[T], gradient: &mut [T], hessian: &mut [T]) -> T {
         T::choose(
             [gradient, hessian],
@@ -276,7 +276,7 @@ impl Function {
         }
     }
 
-    /// Slope and intercept, if this is a straight line of one variable.
+    /// Slope and intercept, if this is a linear function of one variable.
     pub fn as_line(&self) -> Option<(f64, f64)> {
         match self {
             Function::Linear { slope, intercept } => Some((*slope, *intercept)),

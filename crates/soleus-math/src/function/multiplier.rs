@@ -2,7 +2,7 @@
 
 use super::{Function, FunctionError, knots};
 
-/// y = s f(x). Scaling a body makes these of the joint functions of a model.
+/// y = s f(x). Used for the joint functions of scaled models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multiplier {
     scale: f64,
@@ -10,7 +10,7 @@ pub struct Multiplier {
 }
 
 impl Multiplier {
-    /// `scale` times `inner`. A multiple of a multiple is folded into one.
+    /// `scale` times `inner`. A multiple of a multiple is combined.
     pub fn new(inner: Function, scale: f64) -> Result<Self, FunctionError> {
         knots::finite("MultiplierFunction", "scale", &[scale])?;
         Ok(match inner {

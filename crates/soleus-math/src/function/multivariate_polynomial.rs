@@ -10,9 +10,9 @@ const MAX_DIMENSION: usize = 16;
 
 /// y = Σₖ cₖ Πⱼ xⱼ^eₖⱼ over all exponents with Σⱼ eₖⱼ ≤ N.
 ///
-/// The coefficients run through the exponents like nested loops, the last variable
-/// innermost: e₁ = 0..N, e₂ = 0..N−e₁, …; with two variables and N = 2 they belong to
-/// 1, y, y², x, xy, x². As OpenSim's `MultivariatePolynomialFunction`; there are C(d+N, N) of them.
+/// The exponents are ordered like nested loops, the last variable innermost: e₁ = 0..N, e₂ = 0..N−e₁, …; with two
+/// variables and N = 2 they belong to 1, y, y², x, xy, x². As OpenSim's `MultivariatePolynomialFunction`; there are
+/// C(d+N, N) of them.
 ///
 /// Seen from the first variable this is a polynomial whose coefficients are polynomials of
 /// the others, lying one after the other in memory; so Horner's scheme, nested once for each

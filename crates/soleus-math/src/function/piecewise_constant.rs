@@ -1,15 +1,14 @@
-//! Steps.
+//! Piecewise constant function.
 
 use super::FunctionError;
 use super::knots::{self, Place};
 use crate::Real;
 
-/// A staircase: from each knot on, the value of that knot; before the first knot, the first value.
+/// Piecewise constant: from each knot on, the value of that knot; before the first knot, the first value.
 ///
-/// As OpenSim's `PiecewiseConstantFunction`. Exactly on an inner knot the value is that of
-/// the knot or of the one before it, whichever OpenSim 4.6 returns (its search stops at the
-/// first interval that holds x, ends included, so this depends on the number of knots).
-/// All derivatives are zero.
+/// As OpenSim's `PiecewiseConstantFunction`. Exactly at an inner knot the value is that of the knot or of the previous
+/// one, as in OpenSim 4.6 (its search stops at the first interval that contains x, including ends, so this depends on
+/// the number of knots). All derivatives are zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewiseConstant {
     x: Vec<f64>,
@@ -17,7 +16,7 @@ pub struct PiecewiseConstant {
 }
 
 impl PiecewiseConstant {
-    /// From the points (x, y), x rising, at least one point.
+    /// From the points (x, y), with x increasing and at least one point.
     pub fn new(x: Vec<f64>, y: Vec<f64>) -> Result<Self, FunctionError> {
         knots::points("PiecewiseConstantFunction", &x, &y, 1, false)?;
         Ok(PiecewiseConstant { x, y })
@@ -28,7 +27,7 @@ impl PiecewiseConstant {
         &self.x
     }
 
-    /// The values from the knots on.
+    /// The values at the knots.
     pub fn y(&self) -> &[f64] {
         &self.y
     }

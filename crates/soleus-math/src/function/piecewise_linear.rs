@@ -1,14 +1,14 @@
-//! Straight lines between points.
+//! Linear interpolation.
 
 use super::FunctionError;
 use super::knots::{self, Place, SHORTEST_INTERVAL};
 use crate::Real;
 
-/// Straight lines through points; outside, the first and the last line go on.
+/// Linear interpolation of points; outside, the first and the last line are extrapolated.
 ///
-/// As OpenSim's `PiecewiseLinearFunction`: a single point is a constant, and two points at
-/// the same x make a ramp of slope Δy / 1e-7. The slope on an inner knot is that of one of
-/// the two lines that meet there, the one OpenSim 4.6 takes.
+/// As OpenSim's `PiecewiseLinearFunction`: a single point is a constant, and two points at the same x make a ramp of
+/// slope Δy / 1e-7. The slope at an inner knot is that of one of the two lines that meet there, the same as in OpenSim
+/// 4.6.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewiseLinear {
     x: Vec<f64>,
@@ -18,7 +18,7 @@ pub struct PiecewiseLinear {
 }
 
 impl PiecewiseLinear {
-    /// Through the points (x, y), x rising, at least one point.
+    /// Through the points (x, y), with x increasing and at least one point.
     pub fn new(x: Vec<f64>, y: Vec<f64>) -> Result<Self, FunctionError> {
         knots::points("PiecewiseLinearFunction", &x, &y, 1, false)?;
         let n = x.len();

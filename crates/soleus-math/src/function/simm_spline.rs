@@ -4,8 +4,8 @@ use super::FunctionError;
 use super::knots::{self, Place, SHORTEST_INTERVAL};
 use crate::Real;
 
-/// Cubic spline through points, straight outside, as SIMM and OpenSim's `SimmSpline`
-/// (also called `NaturalCubicSpline` and `natCubicSpline`) draw it.
+/// Cubic spline through points, linear outside, as SIMM's and OpenSim's `SimmSpline` (also called `NaturalCubicSpline`
+/// and `natCubicSpline`).
 ///
 /// With hᵢ = x_{i+1} − xᵢ (never below 1e-7), sᵢ = (y_{i+1} − yᵢ)/hᵢ and σᵢ one sixth of the
 /// second derivative at knot i,
@@ -18,7 +18,7 @@ use crate::Real;
 ///
 ///   y = y_k + d (b_k + d (c_k + d d_k))                                  (3)
 ///
-/// Outside the knots y goes on with the end slope, so the second derivative jumps to zero there.
+/// Outside the knots y is extrapolated with the end slope, so the second derivative jumps to zero there.
 ///
 /// Source: Forsythe, Malcolm and Moler (1977), `SPLINE`; SIMM (Delp and Loan 1995).
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ impl Piece {
 }
 
 impl SimmSpline {
-    /// Through the points (x, y), x rising (equal neighbours allowed), at least two points.
+    /// Through the points (x, y), with x increasing (equal neighbours allowed) and at least two points.
     pub fn new(x: Vec<f64>, y: Vec<f64>) -> Result<Self, FunctionError> {
         knots::points("SimmSpline", &x, &y, 2, false)?;
         let pieces = if x.len() == 2 {

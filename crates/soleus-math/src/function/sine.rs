@@ -19,7 +19,7 @@ impl Sine {
         Ok(Sine { amplitude, omega, phase, offset })
     }
 
-    /// Amplitude, angular frequency, phase (radians) and offset, as [`new`](Self::new) takes them.
+    /// Amplitude, angular frequency, phase (radians) and offset, in the order of [`new`](Self::new).
     pub fn parameters(&self) -> [f64; 4] {
         [self.amplitude, self.omega, self.phase, self.offset]
     }

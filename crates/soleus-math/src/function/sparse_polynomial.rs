@@ -1,4 +1,4 @@
-//! Polynomial of several variables that has few terms.
+//! Sparse polynomial of several variables.
 
 use super::{FunctionError, knots};
 use crate::Real;
@@ -6,11 +6,11 @@ use crate::Real;
 /// Most factors of one term, counted with their powers.
 const MAX_DEGREE: usize = 8;
 
-/// y = Σₖ cₖ Πⱼ xⱼ^eₖⱼ with the terms that are given and no others.
+/// y = Σₖ cₖ Πⱼ xⱼ^eₖⱼ over the given terms.
 ///
-/// Muscle lengths fitted with stepwise regression look like this: of the hundreds of terms that six
-/// coordinates allow, a dozen are kept (van den Bogert, Blana and Heinrich 2011, eq. 10). Each term
-/// is kept as its list of factors, x₀² x₃ as (0, 0, 3); derivatives leave out one or two of them.
+/// Muscle lengths fitted by stepwise regression have this form: of the hundreds of possible terms in six coordinates,
+/// about a dozen are used (van den Bogert, Blana and Heinrich 2011, eq. 10). Each term is stored as a list of factors,
+/// x₀² x₃ as (0, 0, 3); derivatives leave out one or two of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparsePolynomial {
     dimension: usize,
@@ -57,7 +57,7 @@ impl SparsePolynomial {
         self.coefficients.len()
     }
 
-    /// The terms as [`new`](Self::new) takes them: coefficient, and one exponent for each variable.
+    /// The terms in the form of [`new`](Self::new): coefficient, and one exponent for each variable.
     pub fn exponents(&self) -> Vec<(f64, Vec<usize>)> {
         let list = self.terms().map(|(c, factors)| {
             let mut exponents = vec![0; self.dimension];

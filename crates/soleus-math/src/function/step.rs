@@ -38,7 +38,7 @@ impl Step {
         Ok(Step { x0, x1, y0, rise: y1 - y0, y1, inv_width: 1.0 / (x1 - x0) })
     }
 
-    /// x₀, x₁, y₀ and y₁, as [`new`](Self::new) takes them.
+    /// x₀, x₁, y₀ and y₁, in the order of [`new`](Self::new).
     pub fn parameters(&self) -> [f64; 4] {
         [self.x0, self.x1, self.y0, self.y1]
     }

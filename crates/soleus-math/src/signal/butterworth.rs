@@ -1,4 +1,4 @@
-//! Third-order Butterworth low-pass, run forwards and backwards.
+//! Zero-phase third-order Butterworth low-pass filter.
 
 use super::error::{SignalError, positive};
 
@@ -41,13 +41,13 @@ impl Butterworth {
         })
     }
 
-    /// The cutoff that is used (Hz): the one asked for, or 0.49 of the sample rate.
+    /// The cutoff frequency used (Hz): as requested, or 0.49 of the sample rate.
     pub fn cutoff_hz(&self) -> f64 {
         self.cutoff_hz
     }
 
-    /// Filters forwards, then backwards, so that nothing is delayed. The gain at the cutoff is
-    /// then ½ (−6 dB): it is not corrected for the second pass. At least 4 samples.
+    /// Filters forwards, then backwards, for zero phase. The gain at the cutoff frequency is then ½ (−6 dB): it is not
+    /// corrected for the second pass. At least 4 samples.
     pub fn forward_backward(&self, signal: &[f64]) -> Result<Vec<f64>, SignalError> {
         if signal.len() < 4 {
             return Err(SignalError::TooFew { what: "a Butterworth filter", needed: 4, found: signal.len() });

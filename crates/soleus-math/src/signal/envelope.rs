@@ -6,8 +6,8 @@ use crate::table::Table;
 /// Slower parts of an electromyogram are movement of cables and skin, Hz (usual: 10 to 30).
 const MOVEMENT_HZ: f64 = 20.0;
 
-/// The envelope of every column: what is slower than 20 Hz taken out, rectified, low-passed at `cutoff_hz` (usual: 3 to 10 Hz), and divided by its
-/// largest value, so that 1 is the most that is seen.
+/// The envelope of every column: high-pass filtered at 20 Hz, rectified, low-pass filtered at `cutoff_hz` (usually 3 to
+/// 10 Hz), and divided by its maximum, so that the largest value is 1.
 pub fn envelope(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
     let slow = lowpass(table, MOVEMENT_HZ)?;
     // A filter may make even steps of uneven ones; then both have the same rows only if they were even.

@@ -13,27 +13,27 @@ pub enum SignalError {
     TooFew {
         /// The operation.
         what: &'static str,
-        /// The smallest number that works.
+        /// Minimum number.
         needed: usize,
         /// Rows given.
         found: usize,
     },
-    /// Times that stand still, go back or are not numbers.
+    /// Times that do not increase or are not numbers.
     #[error("times must increase, but row {row} (counted from 0) does not")]
     Times {
-        /// First row that does not follow the one before, from zero.
+        /// First row whose time does not increase, from zero.
         row: usize,
     },
-    /// Times so uneven that even steps would ask for too many rows.
+    /// Times so uneven that resampling would need too many rows.
     #[error(
         "times are too uneven to filter: resampling at {step} s would give {rows} rows instead of {found}; cut the table at its longest gap, before {longest_before} s"
     )]
     Uneven {
         /// The median step, s.
         step: f64,
-        /// Rows that it asks for.
+        /// Required number of rows.
         rows: f64,
-        /// Rows of the table.
+        /// Number of rows of the table.
         found: usize,
         /// The time after the longest step, s.
         longest_before: f64,
@@ -45,18 +45,18 @@ pub enum SignalError {
         what: &'static str,
         /// Its value.
         found: f64,
-        /// The range in words.
+        /// The valid range, as text.
         expected: &'static str,
     },
-    /// A column that cannot be splined, usually because values are missing.
+    /// A column that cannot be interpolated by a spline, usually because values are missing.
     #[error("column `{label}`: {source}")]
     Column {
         /// The label.
         label: String,
-        /// What is wrong with it.
+        /// Cause.
         source: FunctionError,
     },
-    /// Rows that do not make a table.
+    /// An invalid table.
     #[error(transparent)]
     Table(#[from] TableError),
 }

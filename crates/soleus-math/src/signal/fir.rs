@@ -1,10 +1,10 @@
-//! Windowed-sinc low-pass.
+//! Windowed-sinc low-pass filter.
 
 use super::error::{SignalError, positive};
 use super::pad::pad;
 use std::f64::consts::PI;
 
-/// Low-pass filter without feedback, of order M, for samples `dt` (s) apart:
+/// FIR low-pass filter of order M for samples `dt` (s) apart:
 ///
 ///   hₖ = 2 f_c dt · sinc(2π f_c dt k) · (0.54 + 0.46 cos(π k/M)),   k = −M … M     (1)
 ///   yᵢ = Σ hₖ xᵢ₋ₖ / Σ hₖ                                                           (2)

@@ -1,17 +1,17 @@
-//! Gaps in columns: where they are, and how they are closed.
+//! Gaps in columns: detection and filling.
 
 use crate::table::Table;
 
-/// Rows without a number, in a row: the first of them, and how many.
+/// Consecutive rows without a number: the first row, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// First row of the gap.
     pub first: usize,
-    /// Rows in it.
+    /// Number of rows.
     pub rows: usize,
 }
 
-/// The gaps of a label of a table, those at its ends too; a vector is missing if one of its numbers is.
+/// The gaps of a label of a table, including those at its ends; a vector is missing if one of its components is.
 pub fn gaps(table: &Table, label: usize) -> Vec<Gap> {
     let n = table.element().components();
     let columns = &table.columns()[n * label..n * (label + 1)];
@@ -25,8 +25,8 @@ pub fn gaps(table: &Table, label: usize) -> Vec<Gap> {
     list
 }
 
-/// Closes the gaps of at most `most` rows that have numbers on both sides, by the cubic polynomial that meets the values and the slopes
-/// there; how many gaps are closed and how many are left.
+/// Fills gaps of at most `most` rows with numbers on both sides, by the cubic polynomial with the values and slopes
+/// there; returns how many gaps were filled and how many are left.
 pub fn fill_gaps(table: &mut Table, most: usize) -> [usize; 2] {
     let (n, rows) = (table.element().components(), table.rows());
     let times = table.times().to_vec();

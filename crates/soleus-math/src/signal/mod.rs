@@ -1,7 +1,7 @@
-//! Signals that were sampled in time: padding, low-pass filters, resampling, derivatives.
+//! Sampled signals: padding, low-pass filters, resampling, derivatives.
 //!
-//! Definitions are OpenSim's (its `Signal`, `Storage` and `TableUtilities`), so that filtered
-//! motions agree with its tools; each function says the equation.
+//! Definitions are those of OpenSim (`Signal`, `Storage` and `TableUtilities`), so that filtered motions agree with its
+//! tools; the equations are given for each function.
 
 mod butterworth;
 mod envelope;

@@ -1,11 +1,11 @@
-//! Extending a signal beyond its ends.
+//! Extension of a signal beyond its ends.
 
-/// The signal with `n` samples more at each end, mirrored through the end points:
+/// The signal with `n` additional samples at each end, mirrored through the end points:
 ///
 ///   x₋ₖ = 2 x₀ − xₖ,   x_{N−1+k} = 2 x_{N−1} − x_{N−1−k},   k = 1 … n
 ///
-/// Value and slope continue. Where n ≥ N the extension is itself extended, N − 1 samples at a
-/// time, as OpenSim's `Storage::pad` does. A signal of one sample stays as it is.
+/// Value and slope are continuous. If n ≥ N, the extension is itself extended, N − 1 samples at a time, as in OpenSim's
+/// `Storage::pad`. A signal of one sample is not changed.
 pub fn pad(signal: &[f64], n: usize) -> Vec<f64> {
     let mut padded = signal.to_vec();
     let mut left = n;

@@ -1,4 +1,4 @@
-//! Tables at other times, and their derivatives, by splines.
+//! Resampling and differentiation of tables by splines.
 
 use super::error::{SignalError, positive};
 use crate::function::{FunctionError, GcvSpline};
@@ -8,8 +8,8 @@ use std::ops::Range;
 /// More rows than this would be asked for by mistake; OpenSim bounds its resampling alike.
 pub(super) const MOST_ROWS: f64 = 1e5;
 
-/// Times first, first + dt, … up to `last` (s), each one the sum of the one before and `dt`, as
-/// OpenSim adds them up. A step that asks for more than 100 000 rows is lengthened.
+/// Times first, first + dt, … up to `last` (s), each the sum of the previous one and `dt`, as in OpenSim. A step that
+/// would need more than 100 000 rows is increased.
 pub fn stepped_times(first: f64, last: f64, dt: f64) -> Result<Vec<f64>, SignalError> {
     let mut dt = positive("time step [s]", dt)?;
     if !(last - first).is_finite() {
@@ -44,8 +44,8 @@ fn every(first: f64, last: f64, dt: f64) -> Result<Vec<f64>, SignalError> {
     Ok(times)
 }
 
-/// The table every `dt` (s) from its first time on, by interpolating natural splines of `degree`
-/// 1, 3, 5 or 7 (OpenSim's filters use 5).
+/// The table resampled at intervals `dt` (s) from its first time, by natural splines of `degree` 1, 3, 5 or 7
+/// (OpenSim's filters use 5).
 pub fn resampled(table: &Table, dt: f64, degree: usize) -> Result<Table, SignalError> {
     match *table.times() {
         [first, .., last] => resampled_at(table, &stepped_times(first, last, dt)?, degree),
@@ -61,8 +61,8 @@ pub(super) fn evened(table: &Table, dt: f64, degree: usize) -> Result<Table, Sig
     }
 }
 
-/// The table at `times` (s), by interpolating natural splines of `degree` 1, 3, 5 or 7. Tables with too few rows take
-/// the highest odd degree that fits. Outside the table the splines go on as [`GcvSpline`] does.
+/// The table at `times` (s), by natural splines of `degree` 1, 3, 5 or 7. For tables with too few rows the highest
+/// possible odd degree is used. Outside the table the splines are extrapolated as in [`GcvSpline`].
 pub fn resampled_at(table: &Table, times: &[f64], degree: usize) -> Result<Table, SignalError> {
     splined(table, times, degree, 0)
 }

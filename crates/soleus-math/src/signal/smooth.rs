@@ -1,18 +1,18 @@
-//! Smoothing by splines to a cutoff frequency.
+//! Spline smoothing with a cutoff frequency.
 
 use super::error::{SignalError, positive};
 use crate::function::{GcvSpline, Smoothing};
 use crate::table::Table;
 use std::f64::consts::PI;
 
-/// All columns smoothed twice by natural splines of `degree` 2m − 1, which acts like a Butterworth
-/// filter run forwards and backwards with the gain 1/√2 at f_c:
+/// All columns smoothed twice by natural splines of `degree` 2m − 1, which acts like a zero-phase Butterworth filter
+/// with the gain 1/√2 at f_c:
 ///
 ///   H(ω) = 1/(1 + p T ω²ᵐ),   p = (1/T) (√2 − 1)/(2π f_c)²ᵐ
 ///
-/// where T is the mean step between rows. One pass has the gain 1/√2 at f_c, hence two have ½.
-/// Source: Woltring (1986), notes to GCVSPL; p as in OpenSim's `Signal::SmoothSpline`. That
-/// function returns the coefficients of B-splines where values are meant; we return the values.
+/// where T is the mean step between rows. One pass has the gain 1/√2 at f_c, hence two have ½. Source: Woltring (1986),
+/// notes to GCVSPL; p as in OpenSim's `Signal::SmoothSpline`. That function returns the coefficients of B-splines
+/// instead of values; here values are returned.
 pub fn smoothed(table: &Table, cutoff_hz: f64, degree: usize) -> Result<Table, SignalError> {
     let fc = positive("cutoff frequency [Hz]", cutoff_hz)?;
     let times = table.times();

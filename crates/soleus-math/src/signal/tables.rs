@@ -1,4 +1,4 @@
-//! Filters on whole tables, with OpenSim's rules for uneven times.
+//! Filters for whole tables, with OpenSim's rules for uneven times.
 
 use super::butterworth::Butterworth;
 use super::error::SignalError;
@@ -13,7 +13,7 @@ const RESAMPLING_DEGREE: usize = 5;
 /// Times closer than this are one (s): Simbody's significant digits, ε^(7/8).
 const SIGNIFICANT: f64 = 2.0e-14;
 
-/// The smallest step between rows (s); times must rise, and there must be two.
+/// The smallest step between rows (s); times must increase, and there must be at least two.
 pub fn smallest_step(times: &[f64]) -> Result<f64, SignalError> {
     let mut smallest = f64::INFINITY;
     for (row, pair) in times.windows(2).enumerate() {
@@ -31,9 +31,9 @@ pub fn smallest_step(times: &[f64]) -> Result<f64, SignalError> {
     }
 }
 
-/// The step (s) to which an uneven table is resampled before it is filtered: the smallest one, as in OpenSim. Where that asks for
-/// more than 100 000 rows, OpenSim takes 100 000; so do we, unless that is fewer than the table has: then the median step is taken,
-/// and the rate of a long recording stays what it is.
+/// The step (s) to which an uneven table is resampled before it is filtered: the smallest one, as in OpenSim. If that
+/// needs more than 100 000 rows, OpenSim uses 100 000; the same is done here, unless the table has more rows: then the
+/// median step is used, so that the rate of a long recording does not change.
 pub fn even_step(times: &[f64]) -> Result<f64, SignalError> {
     let smallest = smallest_step(times)?;
     let span = times[times.len() - 1] - times[0];
@@ -82,26 +82,25 @@ pub fn padded(table: &Table, n: usize) -> Result<Table, SignalError> {
     Ok(table.with_rows(pad(table.times(), n), columns)?)
 }
 
-/// [`Butterworth`] forwards and backwards on all columns, as OpenSim's `Storage::lowpassIIR`: if
-/// the mean step exceeds the smallest by more than ε, the table is first resampled to the
-/// step of [`even_step`]. Times rounded to milliseconds trigger that. Inverse dynamics and analyses pad by half the rows first.
+/// [`Butterworth`] forwards and backwards on all columns, as OpenSim's `Storage::lowpassIIR`: if the mean step exceeds
+/// the smallest by more than ε, the table is first resampled to the step of [`even_step`]. This also occurs for times
+/// rounded to milliseconds. Inverse dynamics and analyses pad by half the rows first.
 pub fn lowpass_butterworth(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
     let (table, dt) = with_even_steps(table)?;
     filtered(&table, |y| Butterworth::new(cutoff_hz, dt)?.forward_backward(y))
 }
 
-/// [`FirLowpass`] on all columns, as OpenSim's `Storage::lowpassFIR`; resamples like
-/// [`lowpass_butterworth`]. CMC and RRA pad by 60 rows and use `order` 50.
+/// [`FirLowpass`] on all columns, as OpenSim's `Storage::lowpassFIR`; resampled as in [`lowpass_butterworth`]. CMC and
+/// RRA pad by 60 rows and use `order` 50.
 pub fn lowpass_fir(table: &Table, order: usize, cutoff_hz: f64) -> Result<Table, SignalError> {
     let (table, dt) = with_even_steps(table)?;
     let filter = FirLowpass::new(order, cutoff_hz, dt)?;
     filtered(&table, |y| filter.apply(y))
 }
 
-/// Low-pass as OpenSim's `TabOpLowPassFilter` does: resampled to the step of [`even_step`] if the times
-/// are not uniform, padded by half its rows, [`Butterworth`] forwards and backwards, cut to the
-/// original range of time. Where values are missing (NaN), the runs between are filtered each by itself; runs of fewer
-/// than 4 rows stay as they are.
+/// Low-pass filter as OpenSim's `TabOpLowPassFilter`: resampled to the step of [`even_step`] if the times are not
+/// uniform, padded by half its rows, [`Butterworth`] forwards and backwards, cut to the original time range. If values
+/// are missing (NaN), the runs between are filtered separately; runs of fewer than 4 rows are not changed.
 pub fn lowpass(table: &Table, cutoff_hz: f64) -> Result<Table, SignalError> {
     let dt = smallest_step(table.times())?;
     let even = if is_uniform(table.times()) {

@@ -1,6 +1,6 @@
-//! What one label of a table stands for.
+//! Type of the elements of a table.
 
-/// What one label of a [`Table`](super::Table) stands for, as OpenSim's `DataType` names it.
+/// Type of the elements of a [`Table`](super::Table), by OpenSim's `DataType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// A number (`double`).
@@ -11,12 +11,12 @@ pub enum Element {
     Quaternion,
     /// Angular, then linear components (`SpatialVec`).
     SpatialVec,
-    /// So many numbers, at least 2 (`Vec2`, `Vec3`, …).
+    /// A vector of this many numbers, at least 2 (`Vec2`, `Vec3`, …).
     Vec(u8),
 }
 
 impl Element {
-    /// How many numbers it takes.
+    /// Number of components.
     pub fn components(self) -> usize {
         match self {
             Element::Scalar => 1,
@@ -38,7 +38,7 @@ impl Element {
         }
     }
 
-    /// The element of a name in a line `DataType=`.
+    /// The element with a name in a line `DataType=`.
     pub fn from_name(name: &str) -> Option<Element> {
         match name {
             "double" => Some(Element::Scalar),

@@ -9,11 +9,10 @@ pub use units::meters_per;
 use crate::vec3::{Vec3, vec3};
 use thiserror::Error;
 
-/// Rows at rising times, one column per label.
+/// Rows at increasing times, one column per label.
 ///
-/// A label stands for one [`Element`]: a number, a vector, a quaternion. The numbers are kept by
-/// scalar column, so label i of a table of vectors owns columns 3i, 3i + 1 and 3i + 2. What is
-/// missing is NaN.
+/// Each label has one [`Element`] per row: a number, a vector, a quaternion. Numbers are stored in scalar columns, so
+/// label i of a table of vectors has columns 3i, 3i + 1 and 3i + 2. Missing values are NaN.
 ///
 /// ```
 /// use soleus_math::table::{Element, Table};
@@ -29,9 +28,9 @@ pub struct Table {
     pub name: String,
     /// Free text of the header.
     pub description: String,
-    /// Keys and values of the header, in its order; counts and the version are not among them.
+    /// Keys and values of the header, in order, without counts and version.
     pub metadata: Vec<(String, String)>,
-    /// Whether angles are in degrees; `None` where the file does not say.
+    /// Whether angles are in degrees; `None` if the file does not specify it.
     pub in_degrees: Option<bool>,
     element: Element,
     labels: Vec<String>,
@@ -39,7 +38,7 @@ pub struct Table {
     columns: Vec<Vec<f64>>,
 }
 
-/// Why numbers do not make a table, or not the table that was asked for.
+/// Why numbers do not form a table, or not the requested one.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -53,7 +52,7 @@ pub enum TableError {
         /// Columns given.
         found: usize,
     },
-    /// A column as long as no other.
+    /// A column with a wrong number of rows.
     #[error("column {column} has {found} rows, but there are {needed} times")]
     RowCount {
         /// Column, from zero.
@@ -63,7 +62,7 @@ pub enum TableError {
         /// Rows of that column.
         found: usize,
     },
-    /// A label that is not there.
+    /// A missing label.
     #[error("no column is called `{label}`")]
     NoSuchLabel {
         /// The label.
@@ -72,7 +71,7 @@ pub enum TableError {
     /// Columns that do not come in threes.
     #[error("column `{label}` does not begin a triple such as `m_x`, `m_y`, `m_z`")]
     NotATriple {
-        /// Label where a triple should begin.
+        /// Label where a triple should start.
         label: String,
     },
 }
@@ -139,7 +138,7 @@ impl Table {
         (self.times, self.columns)
     }
 
-    /// What one label stands for.
+    /// Type of the elements.
     pub fn element(&self) -> Element {
         self.element
     }
@@ -159,22 +158,22 @@ impl Table {
     pub fn columns(&self) -> &[Vec<f64>] {
         &self.columns
     }
-    /// The numbers of one scalar column, to change them in place.
+    /// The numbers of one scalar column, mutable.
     pub fn column_at_mut(&mut self, column: usize) -> Option<&mut [f64]> {
         self.columns.get_mut(column).map(Vec::as_mut_slice)
     }
-    /// The times, to shift or scale them in place.
+    /// The times, mutable.
     pub fn times_mut(&mut self) -> &mut [f64] {
         &mut self.times
     }
-    /// Renames label i; does nothing beyond the last.
+    /// Renames label i; no effect beyond the last.
     pub fn rename(&mut self, i: usize, label: impl Into<String>) {
         if let Some(l) = self.labels.get_mut(i) {
             *l = label.into();
         }
     }
 
-    /// Place of a label, from zero; the first of equals.
+    /// Index of a label, from zero; the first if there are duplicates.
     pub fn index_of(&self, label: &str) -> Option<usize> {
         self.labels.iter().position(|l| l == label)
     }
@@ -187,7 +186,7 @@ impl Table {
         }
     }
 
-    /// The first three components of label i in a row; NaN where there are fewer, or no such place.
+    /// The first three components of label i in a row; NaN if there are fewer, or the position does not exist.
     pub fn vec3(&self, row: usize, i: usize) -> Vec3<f64> {
         let n = self.element.components();
         let at = |c: usize| match self.columns.get(i * n + c) {
@@ -202,7 +201,7 @@ impl Table {
         self.metadata.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
 
-    /// Sets a key of the header, in its old place if it was there.
+    /// Sets a key of the header, at its old position if it exists.
     pub fn set_metadata(&mut self, key: &str, value: impl Into<String>) {
         let value = value.into();
         match self.metadata.iter_mut().find(|(k, _)| k == key) {
@@ -223,7 +222,7 @@ impl Table {
         t
     }
 
-    /// Only the named columns, in the order asked for.
+    /// Only the named columns, in the given order.
     pub fn selected(&self, labels: &[&str]) -> Result<Table, TableError> {
         let n = self.element.components();
         let mut t = self.clone();

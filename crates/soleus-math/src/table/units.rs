@@ -2,7 +2,7 @@
 
 use super::Table;
 
-/// Meters in one of a unit of length: `m`, `mm`, `cm`, `in`, …, in any case.
+/// Size of a length unit in meters: `m`, `mm`, `cm`, `in`, …, ignoring case.
 pub fn meters_per(unit: &str) -> Option<f64> {
     match unit.trim().to_ascii_lowercase().as_str() {
         "m" | "meter" | "meters" | "metre" | "metres" => Some(1.0),
@@ -17,14 +17,14 @@ pub fn meters_per(unit: &str) -> Option<f64> {
 }
 
 impl Table {
-    /// Every number, but for the times, becomes f of it.
+    /// Applies f to every number except the times.
     pub fn map(&mut self, f: impl Fn(f64) -> f64) {
         for x in self.columns.iter_mut().flatten() {
             *x = f(*x);
         }
     }
 
-    /// A table of lengths (markers) in meters, by the unit in its metadata; `None` if it names no unit of length.
+    /// A table of lengths (markers) in meters, by the unit in its metadata; `None` if there is no length unit.
     pub fn in_meters(&self) -> Option<Table> {
         let factor = meters_per(self.metadata_value("Units")?)?;
         let mut t = self.clone();

@@ -1,4 +1,4 @@
-//! Functions written as text.
+//! Functions defined by text.
 
 mod parse;
 pub(crate) mod program;
@@ -7,7 +7,7 @@ use super::FunctionError;
 use crate::{Dual, Real};
 use program::Op;
 
-/// A formula such as `k*x^2 + 3*min(y, 0.1); k = 2.5e3`, read once into a short program.
+/// A formula such as `k*x^2 + 3*min(y, 0.1); k = 2.5e3`, compiled once to a short program.
 ///
 /// The language is that of Lepton (Eastman 2009), which OpenSim uses for its expression-based
 /// functions and forces:
@@ -19,8 +19,8 @@ use program::Op;
 /// - after `;`, definitions `name = …`, each of which may use those that come after it.
 ///   A definition hides a variable of the same name; of two definitions of one name the first counts.
 ///
-/// `step(x)` is 1 from x = 0 on, `delta(x)` is 1 at x = 0 alone; both are flat.
-/// `atan2`, `floor`, `ceil` and `select` belong to newer versions of Lepton than OpenSim 4.6 carries.
+/// `step(x)` is 1 from x = 0 on, `delta(x)` is 1 at x = 0 alone; both are flat. `atan2`, `floor`, `ceil` and `select`
+/// belong to newer versions of Lepton than that in OpenSim 4.6.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -29,7 +29,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads `text`, a formula of `variables`; evaluation takes their values in this order.
+    /// Parses `text`, a formula of `variables`; evaluation takes their values in this order.
     pub fn new(text: &str, variables: &[&str]) -> Result<Self, FunctionError> {
         let ops = parse::compile(text, variables)?;
         let variables = variables.iter().map(|v| (*v).to_string()).collect();
@@ -51,7 +51,7 @@ impl Expression {
         self.variables.len()
     }
 
-    /// Value at `x`, at least as many numbers as variables.
+    /// Value at `x`, which has at least as many entries as there are variables.
     pub fn value<T: Real>(&self, x: &[T]) -> T {
         T::choose(
             (),
@@ -65,7 +65,8 @@ impl Expression {
         program::run_small(&self.ops, &|i| x[i])
     }
 
-    /// Value, first and second derivative by the only variable (by the first, if there are more: they are 0).
+    /// Value, first and second derivative with respect to the only variable (or the first of several, with the others
+    /// 0).
     pub fn eval1<T: Real>(&self, x: T) -> [T; 3] {
         T::choose((), |()| self.plain_eval1(x.value()).map(T::cst), |()| self.any_eval1(x))
     }

@@ -15,14 +15,13 @@ use std::sync::Arc;
 ///
 ///   Σᵢ (yᵢ − s(xᵢ))² + p ∫ s⁽ᵐ⁾(x)² dx                                   (1)
 ///
-/// for a smoothing parameter p that follows from the error variance of the data (see
-/// [`Smoothing`]); variance 0 means p = 0: the spline passes through the points.
-/// Derivatives m to 2m − 2 vanish at both ends; outside, the polynomial of degree m − 1 that
-/// meets the end goes on (a quintic spline extrapolates quadratically).
+/// for a smoothing parameter p that follows from the error variance of the data (see [`Smoothing`]); variance 0 means p
+/// = 0: the spline passes through the points. Derivatives m to 2m − 2 vanish at both ends; outside, the spline is
+/// extrapolated by the polynomial of degree m − 1 at the end (a quintic spline extrapolates quadratically).
 ///
-/// Source: Woltring (1986), A FORTRAN package for generalized, cross-validatory spline
-/// smoothing and differentiation, Adv Eng Softw 8:104–113. The construction here is ours:
-/// see `fit.rs` and `smooth.rs`. Like OpenSim 4.6, weights of single points are not used.
+/// Source: Woltring (1986), A FORTRAN package for generalized, cross-validatory spline smoothing and differentiation,
+/// Adv Eng Softw 8:104–113. The construction differs: see `fit.rs` and `smooth.rs`. As in OpenSim 4.6, weights of
+/// individual points are not used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GcvSpline {
     half_order: usize,
@@ -35,7 +34,7 @@ pub struct GcvSpline {
     smoothing_parameter: f64,
 }
 
-/// How close a [`GcvSpline`] follows its points.
+/// How closely a [`GcvSpline`] follows its points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Smoothing {
     /// Through the points.
@@ -51,7 +50,7 @@ pub enum Smoothing {
 }
 
 impl Smoothing {
-    /// Meaning of the number in OpenSim's `error_variance`: negative asks for cross-validation.
+    /// From OpenSim's `error_variance`: negative for cross-validation.
     pub fn from_error_variance(variance: f64) -> Self {
         if variance > 0.0 {
             Smoothing::ErrorVariance(variance)
@@ -65,7 +64,7 @@ impl Smoothing {
 
 const KIND: &str = "GCVSpline";
 
-/// Knots of several splines: what depends on the knots alone is computed once, with the first spline, and kept once.
+/// Knots of several splines: data that depend only on the knots are computed and stored once.
 #[derive(Clone, Debug)]
 pub struct SplineKnots {
     degree: usize,
@@ -76,7 +75,8 @@ pub struct SplineKnots {
 }
 
 impl SplineKnots {
-    /// Knots at x of splines of `degree` 1, 3, 5 or 7: strictly rising, at least degree + 1 of them, which the first spline checks.
+    /// Knots at x for splines of `degree` 1, 3, 5 or 7: strictly increasing, at least degree + 1, which is checked with
+    /// the first spline.
     pub fn new(degree: usize, x: Vec<f64>) -> Self {
         SplineKnots { degree, x: x.into(), fit: None, inv_spacing: 0.0 }
     }
@@ -122,12 +122,14 @@ fn inverse_spacing(x: &[f64]) -> f64 {
 }
 
 impl GcvSpline {
-    /// Spline of `degree` 1, 3, 5 or 7 through the points (x, y), x strictly rising, at least degree + 1 points.
+    /// Spline of `degree` 1, 3, 5 or 7 through the points (x, y), with x strictly increasing and at least degree + 1
+    /// points.
     pub fn interpolate(degree: usize, x: Vec<f64>, y: &[f64]) -> Result<Self, FunctionError> {
         Self::new(degree, x, y, Smoothing::Interpolate)
     }
 
-    /// Spline of `degree` 1, 3, 5 or 7 near the points (x, y), x strictly rising, at least degree + 1 points.
+    /// Spline of `degree` 1, 3, 5 or 7 near the points (x, y), with x strictly increasing and at least degree + 1
+    /// points.
     pub fn new(degree: usize, x: Vec<f64>, y: &[f64], smoothing: Smoothing) -> Result<Self, FunctionError> {
         if let Smoothing::ErrorVariance(v) | Smoothing::Parameter(v) = smoothing
             && !(v.is_finite() && v >= 0.0)
@@ -154,8 +156,8 @@ impl GcvSpline {
         &self.coefficients
     }
 
-    /// The spline that has these pieces, as [`coefficients`](Self::coefficients) gives them: a spline that was written to a
-    /// file, without fitting it again.
+    /// The spline with these pieces, as returned by [`coefficients`](Self::coefficients): for a spline that was written
+    /// to a file, without fitting it again.
     pub fn from_coefficients(
         degree: usize,
         x: Vec<f64>,
