@@ -37,36 +37,35 @@ pub trait Real:
     /// A constant: derivatives are zero.
     fn cst(x: f64) -> Self;
 
-    /// The value without derivatives; what branches and comparisons look at.
+    /// The value without derivatives, for branches and comparisons.
     fn value(self) -> f64;
 
-    /// How many levels of derivatives ride along: 0 for `f64`, 1 for a `Dual` over `f64`.
+    /// Number of levels of derivatives: 0 for `f64`, 1 for a `Dual` over `f64`.
     const ORDER: usize;
 
-    /// One Newton correction x − r/r′ of the derivative parts alone; the value stays.
+    /// One Newton correction x − r/r′ of the derivative parts; the value does not change.
     ///
-    /// This carries derivatives through an equation r(x, p) = 0 that was solved in plain
-    /// `f64`: start from the constant root and, [`ORDER`](Real::ORDER) times, re-evaluate r and
-    /// ∂r/∂x in this scalar and refine. By the implicit function theorem each pass makes one
-    /// more order of derivatives exact. For `f64` the loop is empty.
+    /// This computes derivatives of the solution of an equation r(x, p) = 0 that was solved in plain `f64`: start from
+    /// the constant root and, [`ORDER`](Real::ORDER) times, re-evaluate r and ∂r/∂x in this scalar and refine. By the
+    /// implicit function theorem each pass makes one more order of derivatives exact. For `f64` the loop is empty.
     fn refine(self, residual: Self, slope: Self) -> Self;
 
-    /// Calls `plain` if this scalar is `f64`, `generic` if it is another.
+    /// Calls `plain` if this scalar is `f64`, otherwise `generic`.
     ///
-    /// A generic function is compiled again in every crate that calls it. A large one hands plain numbers to a function that is
-    /// not generic, by [`same`] and its kin, and so has all crates share that one.
+    /// A generic function is compiled again in every crate that calls it. A large one can pass plain numbers to a
+    /// function that is not generic, with [`same`] and similar functions, so that all crates share its code.
     #[inline(always)]
     fn choose<A, R>(arguments: A, _plain: impl FnOnce(A) -> R, generic: impl FnOnce(A) -> R) -> R {
         generic(arguments)
     }
 
-    /// Order and number of the derivatives beside an `f64`: 1 and N for `Dual<f64, N>`, 2 and N for a jet. None for other scalars. A
-    /// large function asks for it in an `if const` to hand numbers that many crates use to a copy that is not generic, as in
-    /// [`choose`](Real::choose).
+    /// Order and number of the derivatives of an `f64`: 1 and N for `Dual<f64, N>`, 2 and N for a jet. `None` for other
+    /// scalars. A large function can use it in an `if const` to pass common scalars to a copy that is not generic, as
+    /// in [`choose`](Real::choose).
     const SHAPE: Option<[usize; 2]> = None;
 
-    /// `yes()` where `self` < `other`, else `no()`. How a kernel decides by values where all scalars must be able to follow: a scalar
-    /// that records an evaluation for many states at once runs both and selects.
+    /// `yes()` if `self` < `other`, otherwise `no()`. For branches in kernels that must work for all scalars: a scalar
+    /// that records an evaluation for many states at once evaluates both and selects.
     #[inline(always)]
     fn where_below<R: Together<Self>>(
         self,
@@ -79,7 +78,7 @@ pub trait Real:
         }
         if self.value() < other.value() { yes() } else { no() }
     }
-    /// `yes()` where `self` ≤ `other`, else `no()`; as [`where_below`](Real::where_below).
+    /// `yes()` if `self` ≤ `other`, otherwise `no()`; as [`where_below`](Real::where_below).
     #[inline(always)]
     fn where_at_most<R: Together<Self>>(
         self,
@@ -93,53 +92,53 @@ pub trait Real:
         if self.value() <= other.value() { yes() } else { no() }
     }
 
-    /// `yes` where `self` < `other`, else `no`.
+    /// `yes` if `self` < `other`, otherwise `no`.
     #[inline(always)]
     fn select_below(self, other: Self, yes: Self, no: Self) -> Self {
         if self.value() < other.value() { yes } else { no }
     }
-    /// `yes` where `self` ≤ `other`, else `no`.
+    /// `yes` if `self` ≤ `other`, otherwise `no`.
     #[inline(always)]
     fn select_at_most(self, other: Self, yes: Self, no: Self) -> Self {
         if self.value() <= other.value() { yes } else { no }
     }
 
-    /// Whether evaluations are recorded, for states that are not known yet. [`value`](Real::value) is then a look at what is not
-    /// there, and refused; a kernel that looks goes another way.
+    /// Whether evaluations are recorded, for unknown states. [`value`](Real::value) is then not available and refused;
+    /// a kernel that uses it must take another branch.
     const RECORDS: bool = false;
 
-    /// Whether `self` < `other`, in a decision that is the same for nearly all states: a pivot that is not zero. What records
-    /// decides once, and remembers to tell where a state would have it otherwise.
+    /// Whether `self` < `other`, for a branch that is the same for nearly all states, such as a nonzero pivot. A
+    /// recording scalar decides once, and records an indicator for states with a different branch.
     #[inline(always)]
     fn usually_below(self, other: Self) -> bool {
         self.value() < other.value()
     }
 
-    /// The value, for a choice that rounding alone depends on: the order of pivots.
+    /// The value, for choices that only affect rounding, such as the order of pivots.
     #[inline(always)]
     fn hint(self) -> f64 {
         self.value()
     }
 
-    /// For what records: the same number, taken to be constant by derivatives. An iteration ends with it, and with
-    /// [`refine`](Real::refine) brings derivatives back.
+    /// For recording scalars: the same number, treated as constant in derivatives. An iteration ends with it, and
+    /// [`refine`](Real::refine) restores the derivatives.
     #[inline(always)]
     fn held(self) -> Self {
         self
     }
 
-    /// How many of `breaks`, which rise, are below `self`.
+    /// Number of `breaks`, which increase, below `self`.
     fn rank(self, breaks: &[f64]) -> Self {
         let x = self.value();
         Self::cst(breaks.iter().filter(|b| x > **b).count() as f64)
     }
 
-    /// The row of a table whose number, from 0 to `count` − 1, is `self`.
+    /// The row of a table with the index `self`, from 0 to `count` − 1.
     fn row<const N: usize>(self, count: usize, row: impl Fn(usize) -> [f64; N]) -> [Self; N] {
         row((self.value() as usize).min(count - 1)).map(Self::cst)
     }
 
-    /// Called where the part of a model with this number begins to compute, so that what records can name it.
+    /// Called when the computation of a part of a model with this number starts, so that recording scalars can name it.
     #[inline(always)]
     fn enter(_part: Part, _number: usize) {}
 
@@ -295,7 +294,7 @@ impl<T: Real> Together<T> for crate::Vec3<T> {
 pub trait Over<P: Real>:
     Real + Add<P, Output = Self> + Sub<P, Output = Self> + Mul<P, Output = Self> + Div<P, Output = Self>
 {
-    /// The constant as a number of this type.
+    /// Converts the constant to this type.
     fn lift(p: P) -> Self;
 }
 

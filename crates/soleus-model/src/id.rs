@@ -13,7 +13,7 @@ id!(
     BodyId
 );
 id!(
-    /// A frame fixed to a body (ground and the bodies themselves included).
+    /// A frame fixed to a body (including ground and the bodies themselves).
     FrameId
 );
 id!(
@@ -33,7 +33,7 @@ id!(
     GeometryId
 );
 id!(
-    /// A force, muscles and actuators included.
+    /// A force, including muscles and actuators.
     ForceId
 );
 

@@ -29,7 +29,7 @@ pub trait Field:
 {
     /// One.
     fn one() -> Self;
-    /// A cheap size to choose pivots by: |re| + |im|.
+    /// A cheap magnitude for the choice of pivots: |re| + |im|.
     fn size(self) -> f64;
 }
 
