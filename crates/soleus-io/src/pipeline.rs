@@ -147,7 +147,7 @@ pub struct Optimization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reconciliation {
-    /// Frequency above which markers do not affect the motion, Hz. Default 10.
+    /// Frequency above which markers alone do not affect the motion, Hz. Default 10.
     #[serde(with = "crate::plain")]
     pub cutoff_hz: Option<f64>,
     /// Standard deviation of the residuals, N and N m. Default: no residuals.

@@ -29,8 +29,8 @@ pub struct ScaleOptions {
     pub preserve_mass_distribution: bool,
     /// Mass of the scaled model, kg; default: computed from the factors.
     pub mass: Option<f64>,
-    /// Does not scale what OpenSim 4.6 does not scale by mistake: contact geometry, the points of constraints and of
-    /// point forces, and the lengths of `RigidTendonMuscle`s.
+    /// Whether to reproduce errors of OpenSim 4.6, which does not scale contact geometry, the points of constraints and
+    /// of point forces, and the lengths of `RigidTendonMuscle`s.
     pub opensim_faults: bool,
 }
 

@@ -57,8 +57,8 @@ pub struct InverseDynamics {
     pub to: Option<f64>,
     /// Reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
-    /// then depend on the direction in which the subject faces.
+    /// Whether to filter and differentiate the angles of the root, as OpenSim does, instead of its pose, for
+    /// comparison. Results then depend on the direction in which the subject faces.
     pub root_angles: bool,
     /// Output file for the moments (N m) and forces (N) of all coordinates.
     pub output: Option<PathBuf>,

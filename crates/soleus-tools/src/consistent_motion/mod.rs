@@ -71,7 +71,7 @@ pub struct Settings {
     /// Coordinates to keep near the initial motion, like coordinate tasks of inverse kinematics: name, and weight
     /// (m²/rad² or 1) relative to a marker of weight 1.
     pub held: Vec<(String, f64)>,
-    /// Frequency above which markers do not affect the motion, Hz; `None` for no limit.
+    /// Frequency above which markers alone do not affect the motion, Hz; `None` for no limit.
     pub cutoff_hz: Option<f64>,
     /// Standard deviation of the residuals, N and N m; `None`: residuals are zero.
     pub residual_sd: Option<f64>,

@@ -74,7 +74,7 @@ pub struct Analyze {
     /// Controllers to add, as in a setup file.
     #[serde(skip)]
     pub controllers: Vec<Element>,
-    /// Measured loads: a file with `ExternalLoads`.
+    /// Measured loads: an XML file with `ExternalLoads`, or a table of force plates (.mot, .sto, .csv, .c3d).
     pub loads: Option<PathBuf>,
     /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N); a single number is
     /// used for both.
@@ -100,8 +100,8 @@ pub struct Analyze {
     pub output: AnalysisOutput,
     /// Whether to reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
-    /// then depend on the direction in which the subject faces.
+    /// Whether to filter and differentiate the angles of the root, as OpenSim does, instead of its pose, for
+    /// comparison. Results then depend on the direction in which the subject faces.
     pub root_angles: bool,
     /// Setup file that the request was read from, for messages; file names in analyses are relative to its folder.
     pub asked_in: Option<PathBuf>,

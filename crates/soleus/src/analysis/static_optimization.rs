@@ -44,7 +44,7 @@ pub struct StaticOptimization {
     /// The motion: coordinates (.mot, .sto; in degrees if the header says so) or states (.sto; with columns for
     /// speeds).
     pub motion: Source<Table>,
-    /// Measured loads: a file with `ExternalLoads`.
+    /// Measured loads: an XML file with `ExternalLoads`, or a table of force plates (.mot, .sto, .csv, .c3d).
     pub loads: Option<PathBuf>,
     /// Files whose `ForceSet` is added to the model, such as reserve actuators.
     pub force_sets: Vec<PathBuf>,
@@ -69,8 +69,8 @@ pub struct StaticOptimization {
     pub output: AnalysisOutput,
     /// Whether to reproduce known errors of OpenSim 4.6, for comparison.
     pub opensim_faults: bool,
-    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
-    /// then depend on the direction in which the subject faces.
+    /// Whether to filter and differentiate the angles of the root, as OpenSim does, instead of its pose, for
+    /// comparison. Results then depend on the direction in which the subject faces.
     pub root_angles: bool,
     /// Measured EMG for comparison with activations; its weight has no effect.
     pub emg: Option<Emg>,

@@ -54,11 +54,11 @@ pub struct Reconcile {
     pub task_file: Option<PathBuf>,
     /// Initial motion (.mot, .sto); it is tracked if there are no markers.
     pub motion: Option<Source<Table>>,
-    /// Measured loads: an XML file with `ExternalLoads`.
+    /// Measured loads: an XML file with `ExternalLoads`, or a table of force plates (.mot, .sto, .csv, .c3d).
     pub loads: Option<PathBuf>,
     /// Model forces to exclude: names, groups, or `all`, `actuators`, `muscles`.
     pub exclude: Vec<String>,
-    /// Frequency above which markers do not affect the motion, Hz; 0 for no limit.
+    /// Frequency above which markers alone do not affect the motion, Hz; 0 for no limit.
     pub cutoff_hz: f64,
     /// Standard deviation of the markers, m.
     pub marker_sd: f64,

@@ -57,9 +57,9 @@ pub struct InverseKinematics {
     pub task_file: Option<PathBuf>,
     /// Values of the coordinates in tasks.
     pub coordinates: Option<Source<Table>>,
-    /// Start time, s; default: start of the data.
+    /// Start time, s; default: first frame in which at least half of the markers are visible.
     pub from: Option<f64>,
-    /// End time, s; default: end of the data.
+    /// End time, s; default: last frame in which at least half of the markers are visible.
     pub to: Option<f64>,
     /// Number of chunks of frames that are solved in parallel; angles change in their last digits only. 0 is the same
     /// as 1.

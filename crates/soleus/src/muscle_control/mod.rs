@@ -71,7 +71,7 @@ pub struct Tracking {
     /// Controllers to add, as in a setup file.
     #[serde(skip)]
     pub controllers: Vec<Element>,
-    /// Measured loads: a file with `ExternalLoads`.
+    /// Measured loads: an XML file with `ExternalLoads`, or a table of force plates (.mot, .sto, .csv, .c3d).
     pub loads: Option<PathBuf>,
     /// Residual actuators between ground and the model: optimal moment (N m) and optimal force (N); a single number is
     /// used for both.

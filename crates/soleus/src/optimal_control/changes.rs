@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelChanges {
-    /// Measured loads (`ExternalLoads` file).
+    /// Measured loads: an XML file with `ExternalLoads`, or a table of force plates (.mot, .sto, .csv, .c3d).
     pub loads: Option<PathBuf>,
     /// Joints to replace by welds, by name or path.
     pub weld: Vec<String>,

@@ -40,8 +40,8 @@ pub struct Trial {
     pub clip_time_range: bool,
     /// Cutoff frequency of the low-pass filter on the data, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,
-    /// Filters and differentiates the angles of the root, as OpenSim does, instead of its pose, for comparison. Results
-    /// then depend on the direction in which the subject faces.
+    /// Whether to filter and differentiate the angles of the root, as OpenSim does, instead of its pose, for
+    /// comparison. Results then depend on the direction in which the subject faces.
     pub root_angles: bool,
     /// Name of the result; default: name of the model.
     pub name: String,

@@ -58,7 +58,7 @@ pub struct ResidualElimination {
     pub model: ModelSource,
     /// Coordinates over time (.mot, .sto).
     pub motion: Source<Table>,
-    /// Measured loads: an XML file with `ExternalLoads`.
+    /// Measured loads: an XML file with `ExternalLoads`, or a table of force plates (.mot, .sto, .csv, .c3d).
     pub loads: Option<PathBuf>,
     /// Cutoff frequency of the low-pass filter on the coordinates, Hz; default: no filter.
     pub cutoff_hz: Option<f64>,

@@ -59,7 +59,7 @@ pub struct Scaling {
     pub factors: Option<FactorSettings>,
     /// How markers are placed; default: markers are only scaled.
     pub placing: Option<PlacingSettings>,
-    /// Does not scale what OpenSim 4.6 does not scale by mistake, for comparison.
+    /// Whether to reproduce errors of OpenSim 4.6, which does not scale some properties, for comparison.
     pub opensim_faults: bool,
     /// Files to write.
     pub output: ScalingOutput,

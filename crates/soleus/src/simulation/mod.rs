@@ -84,7 +84,7 @@ pub struct Simulation {
 pub struct SimulationOutput {
     /// Folder for the tables; default: no tables are written.
     pub folder: Option<PathBuf>,
-    /// Prefix of the file names; default: name of the model file.
+    /// Prefix of the file names; default: name of the model file, or of the motion file for tracking.
     pub name: Option<String>,
 }
 
