@@ -1,7 +1,7 @@
 //! Newton's method on the unknowns that are not at a bound, for exponents p > 2.
 //!
-//! It starts from an x that satisfies the equations, and keeps them satisfied. With g = |x|ᵖ⁻¹ sgn x, the gradient of Σ
-//! |xᵢ|ᵖ/p, the step minimizes g d + ½ H d² subject to the equations ([`Basis`]), with
+//! It starts from an x that satisfies the equations, and keeps them satisfied. With g = |x|ᵖ⁻¹ sgn x, the gradient of
+//! Σ |xᵢ|ᵖ/p, the step minimizes g d + ½ H d² subject to the equations ([`Basis`]), with
 //!
 //!   H = (p − 1) ηᵖ⁻²,   η = max(|x|, |x̂|),   |x̂|ᵖ⁻¹ sgn x̂ = aᵀλ                                (1)
 //!

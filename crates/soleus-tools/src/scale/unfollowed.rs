@@ -1,7 +1,7 @@
 //! Motions of bodies that a model cannot follow, such as those sideways in a planar model.
 //!
-//! Each body may be displaced by a twist δ = (ω, v) that no coordinate can produce. Its markers are then displaced by v
-//! + ω × r, which is neither due to size nor to marker placement, because it differs between trials. The twist is
+//! Each body may be displaced by a twist δ = (ω, v) that no coordinate can produce. Its markers are then displaced by
+//! v + ω × r, which is neither due to size nor to marker placement, because it differs between trials. The twist is
 //! estimated from the distances eₘ of the markers by least squares, with a wide prior:
 //!
 //!   min over δ   Σₘ wₘ |eₘ − v − ω × rₘ|² / σ²  +  |ω|² / σ_ω²  +  |v|² / σ_v²

@@ -15,8 +15,8 @@ use std::sync::Arc;
 ///
 ///   Σᵢ (yᵢ − s(xᵢ))² + p ∫ s⁽ᵐ⁾(x)² dx                                   (1)
 ///
-/// for a smoothing parameter p that follows from the error variance of the data (see [`Smoothing`]); variance 0 means p
-/// = 0: the spline passes through the points. Derivatives m to 2m − 2 vanish at both ends; outside, the spline is
+/// for a smoothing parameter p that follows from the error variance of the data (see [`Smoothing`]); variance 0 means
+/// p = 0: the spline passes through the points. Derivatives m to 2m − 2 vanish at both ends; outside, the spline is
 /// extrapolated by the polynomial of degree m − 1 at the end (a quintic spline extrapolates quadratically).
 ///
 /// Source: Woltring (1986), A FORTRAN package for generalized, cross-validatory spline smoothing and differentiation,
