@@ -32,6 +32,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("soleus-cli", &["soleus", "soleus-studio"]),
     // The wheel holds the command too.
     ("soleus-python", &["soleus", "soleus-cli"]),
+    ("soleus-wheel", &["soleus-python"]),
     ("soleus-fuzz", &["soleus-math", "soleus-model", "soleus-io", "soleus"]),
     // A program of ours that asks the kernels what no tool tells.
     ("soleus-experiments", EVERYTHING),
@@ -79,7 +80,7 @@ const FOREIGN: &[(&str, &[&str], &str)] = &[
     ("indicatif", &["soleus-cli"], "nothing below the edge shows progress"),
     ("axum", &["soleus-studio"], "only Studio serves pages"),
     ("tokio", &["soleus-studio"], "only Studio serves pages"),
-    ("pyo3", &["soleus-python"], "only the Python package has heard of Python"),
+    ("pyo3", &["soleus-python", "soleus-wheel"], "only the Python package has heard of Python"),
 ];
 
 /// What is wrong with the dependencies of the crate `name`, given its manifest.

@@ -4,8 +4,15 @@ use std::path::Path;
 use std::{fs, io};
 
 /// Crates at the edge: they print, open files and read the clock.
-const EDGE: &[&str] =
-    &["soleus-cli", "soleus-experiments", "soleus-studio", "soleus-python", "soleus-wasm", "soleus-fuzz"];
+const EDGE: &[&str] = &[
+    "soleus-cli",
+    "soleus-experiments",
+    "soleus-studio",
+    "soleus-python",
+    "soleus-wheel",
+    "soleus-wasm",
+    "soleus-fuzz",
+];
 
 /// Crates that must stay small, and how many lines they may have outside tests: a door parses, calls, prints and writes.
 const SMALL: &[(&str, usize)] = &[("soleus-cli", 3000)];

@@ -1,4 +1,4 @@
-//! Soleus for Python: the extension `soleus._soleus` under the package `soleus`.
+//! Soleus for Python: what the extension `soleus._soleus` of the package `soleus` contains.
 //!
 //! A door like the command: it turns Python's values into requests, runs them with the interpreter lock released, and turns results into
 //! Python's values. What users see is in `python/soleus`.
@@ -60,13 +60,6 @@ pub(crate) fn registry(py: Python<'_>) -> Option<Arc<Registry>> {
     let found = py.import("soleus._soleus").and_then(|m| m.getattr("_registry")).ok()?;
     let found = found.cast::<PyRegistry>().ok()?;
     Some(found.get().0.clone()).filter(|r| !r.is_empty())
-}
-
-/// The compiled part of Soleus.
-#[cfg(feature = "module")]
-#[pymodule(gil_used = false)]
-fn _soleus(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    fill(m, Registry::new())
 }
 
 /// Fills an extension module that is called `soleus._soleus`, with these laws beside those that are built in.
