@@ -96,6 +96,11 @@ impl Synthesize {
         let wrong = |message: String, hint: &str| Error::content(path, 0, "", message, hint);
         let given = read_numbers_of_motion(cx, &self.motion)?;
         warn_of_units(cx, &model, &self.motion, &given);
+        let numbers = (given.rows() * (1 + given.columns().len())) as f64 * self.cycles as f64;
+        if !(numbers < MOST_NUMBERS) {
+            let message = format!("{} cycles of {} rows do not fit in memory", self.cycles, given.rows());
+            return Err(wrong(message, "choose fewer cycles"));
+        }
         let given = self.repeated(&model, &given);
         if given.rows() < 2 {
             return Err(wrong("a motion needs at least two rows".to_string(), ""));

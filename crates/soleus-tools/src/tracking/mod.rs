@@ -355,6 +355,9 @@ pub struct Tracker<'a> {
 const PATH_INTERVAL: f64 = 0.005;
 /// A window that is not simulated at once is halved so often at most.
 const HALVINGS: u32 = 3;
+/// The explicit method takes at most this many steps for a part of a window. OpenSim allows as many for a whole simulation; a model
+/// that needs more, such as one with a path point kilometers away, would fill the memory with rows.
+const MOST_STEPS: usize = 20_000;
 /// A shortfall below this part of what is wanted, or of 1 N·m or N, is none: less than any reserve is asked to be.
 const ROUNDING: f64 = 1e-6;
 
@@ -397,7 +400,10 @@ impl<'a> Tracker<'a> {
                 .map_err(|source| TrackingError::Sharing { time: reference.span[0], source })?,
             response: Response::new(system, &actuators, tasks.iter().map(row).collect()),
             assembler: (system.constraints.num_rows() > 0).then(|| Assembler::new(model, system)),
-            method: ExplicitRungeKutta::merson(norm, settings.steps.clone()),
+            method: ExplicitRungeKutta::merson(
+                norm,
+                StepOptions { max_steps: settings.steps.max_steps.min(MOST_STEPS), ..settings.steps.clone() },
+            ),
             pose: system.default_state.clone(),
             ws: system.workspace(),
             dq: vec![0.0; n],

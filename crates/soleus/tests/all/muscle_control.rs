@@ -171,6 +171,24 @@ fn analytic_weak_muscles_are_named_and_the_rest_goes_on() {
     assert!(found.states.rows() > 10);
 }
 
+/// A path point far outside the body makes forces that no step resolves: half a million steps in one window, and as many rows.
+#[test]
+fn issue_16_a_window_has_a_bounded_number_of_steps() {
+    let motion = swing(&leg(), 0.0);
+    let text = include_str!("../../../../models/leg_swing.osim");
+    let far =
+        text.replacen("<location>0.02 0.11 0</location>", "<location>0.02 0.11 4294967296</location>", 1);
+    assert_ne!(far, text);
+    let files = Memory::new().with(LEG, far.as_bytes());
+    let done = control(motion).run(&Context::new(&files));
+    let (words, rows) = match done {
+        Ok(found) => (found.verdict().unwrap_err().to_string(), found.states.rows()),
+        Err(error) => (error.to_string(), 0),
+    };
+    assert!(words.contains("steps"), "{words}");
+    assert!(rows < 200_000, "{rows} rows");
+}
+
 const PIPELINE: &str = shared!("reference/pipelines/Gait2354_Simbody");
 
 /// OpenSim 4.6 on its own example: the motion of `RRATool`, to 2e-3 degrees and micrometers.

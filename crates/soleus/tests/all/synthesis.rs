@@ -337,6 +337,7 @@ fn analytic_what_cannot_be_recorded_is_refused() {
     for (request, words) in [
         (Synthesize { rate: 0.0, ..request() }, "is not a valid rate"),
         (Synthesize { rate: 1e9, ..request() }, "do not fit in memory"),
+        (Synthesize { cycles: 1 << 40, ..request() }, "do not fit in memory"),
         // Found by scripts/fuzz: a motion so short that only the standing pose has too many rows.
         (Synthesize { rate: 1e8, motion: instant().into(), ..request() }, "do not fit in memory"),
         (Synthesize { cycles: 0, ..request() }, "number of cycles is 0"),
