@@ -3,8 +3,8 @@
 
 usage: benches/python_goal.py [REPEATS [INTERVALS]]
 
-The planar walker, on its contacts, follows the walk in models/gait2d_walk.sto: driven by torques, and by its muscles. The goal is the sum of squared controls (MocoControlGoal is the one in Rust).
-Times are processor seconds of the solve, the smallest of several alternating runs.
+The planar walker, on its contacts and driven by torques, follows the walk in models/gait2d_walk.sto; the goal is the sum of squared controls (MocoControlGoal is the one in Rust). Times are
+processor seconds of the solve, the smallest of several alternating runs.
 """
 from __future__ import annotations
 
@@ -22,7 +22,15 @@ STUDY = """
 name = "walk"
 model = "{model}"
 
-{drive}[time]
+[[operators]]
+type = "remove_muscles"
+
+[[operators]]
+type = "add_reserves"
+optimal_force = 100
+skip_residuals = false
+
+[time]
 initial = 0.1
 final = 0.6
 
@@ -40,16 +48,6 @@ allow_unused = true
 {goal}
 [solver]
 intervals = {intervals}
-"""
-
-TORQUES = """[[operators]]
-type = "remove_muscles"
-
-[[operators]]
-type = "add_reserves"
-optimal_force = 100
-skip_residuals = false
-
 """
 
 WEIGHT = 0.5
@@ -72,12 +70,12 @@ weight = {WEIGHT}
 """
 
 
-def compare(drive: str, repeats: int, intervals: int) -> None:
-    """Solves the same problem in three ways, in turn, and prints them side by side."""
+def main() -> None:
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as folder:
 
         def text(goal: str) -> str:
-            return STUDY.format(model=ROOT / "models/gait2d.osim", motion=ROOT / "models/gait2d_walk.sto", drive=drive, goal=goal, intervals=intervals)
+            return STUDY.format(model=ROOT / "models/gait2d.osim", motion=ROOT / "models/gait2d_walk.sto", goal=goal, intervals=int(sys.argv[2]) if len(sys.argv) > 2 else 25)
 
         def traced() -> sl.Study:
             study = sl.study_text(text(""), folder=folder)
@@ -90,8 +88,7 @@ def compare(drive: str, repeats: int, intervals: int) -> None:
             "Rust": lambda: sl.study_text(text(BY_RUST), folder=folder),
         }
         start = sl.table(ROOT / "models/gait2d_walk.sto").trim(0.1, 0.6)
-        if drive:
-            start = start.select([c for c in start.labels if c.startswith("/jointset")])
+        start = start.select([c for c in start.labels if c.startswith("/jointset")])
         seconds: dict[str, list[float]] = {name: [] for name in ways}
         found = {}
         for _ in range(repeats):
@@ -114,14 +111,6 @@ def compare(drive: str, repeats: int, intervals: int) -> None:
     worst = max(abs(a.table[c] - b.table[c]).max() for c in a.table.labels)
     print(f"Python and Rust: largest difference of any column {worst:.1e}; time {min(seconds['Python, traced']) / min(seconds['Rust']):.3f} of Rust's")
     assert same and a.certificate.iterations == b.certificate.iterations
-
-
-def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    intervals = int(sys.argv[2]) if len(sys.argv) > 2 else 25
-    for name, drive in {"torques": TORQUES, "muscles": ""}.items():
-        print(f"== {name}, {intervals} intervals")
-        compare(drive, repeats, intervals)
 
 
 if __name__ == "__main__":
