@@ -55,7 +55,7 @@ fn issue_16_counts_in_c3d_files_are_bounded() {
             let (trial, log) = c3d::read(&c3d_with_count(group, "USED", count), "t.c3d");
             assert!(trial.is_none() && log.has_errors(), "{group} {count}");
             let message = &log.list[0];
-            assert!(message.message.contains("the format allows 65535"), "{message}");
+            assert!(message.message.contains("the format allows at most 65535"), "{message}");
             assert_eq!(message.component, format!("{group}:USED"));
         }
         // What fits into 16 bits is legal, though no frame of it is there.

@@ -54,6 +54,8 @@ const RIM: u32 = 48;
 /// The floor is drawn in tiles of this size, m, unless it is wider than that.
 const TILE: f64 = 0.25;
 const WIDEST_FLOOR: f64 = 20.0;
+/// A figure that is farther from the origin, m, stands on no floor: tiles are counted, and beyond 2⁶³ there is no count.
+const FARTHEST_FLOOR: f64 = 1e9;
 /// Colors of lines from joint to joint, of paths without activation, of markers, forces and the floor.
 const BONE: Color = hex("#777777");
 const PATH: Color = hex("#b5302a");
@@ -304,7 +306,8 @@ fn floor(scene: &Scene, frame: &Frame, view: &View, at: &dyn Fn(Vec3<f64>) -> [f
     for X in frame.poses.iter().skip(1).filter(|X| X.p.norm().is_finite()) {
         (low, high) = ([low[0].min(X.p.x), low[1].min(X.p.z)], [high[0].max(X.p.x), high[1].max(X.p.z)]);
     }
-    if low[0] > high[0] || (high[0] - low[0]).max(high[1] - low[1]) > WIDEST_FLOOR {
+    let is_far = low.iter().chain(&high).any(|v| v.abs() > FARTHEST_FLOOR);
+    if is_far || low[0] > high[0] || (high[0] - low[0]).max(high[1] - low[1]) > WIDEST_FLOOR {
         return None;
     }
     let first = low.map(|v| (v / TILE).floor() as i64 - 1);
@@ -344,6 +347,20 @@ mod tests {
         assert!((angle.abs() - std::f64::consts::FRAC_PI_2).abs() < 1e-12);
         let (r, _) = outline(vec3(0.3, 0.1, 0.1), Camera { yaw_deg: 90.0, pitch_deg: 0.0 });
         assert!((r[0] - 0.1).abs() < 1e-9 && (r[1] - 0.1).abs() < 1e-9, "{r:?}");
+    }
+
+    /// Found by scripts/fuzz: tiles under a pelvis 8e18 m away overflowed their count.
+    #[test]
+    fn issue_16_a_figure_far_away_has_no_floor() {
+        let scene = Scene { floor: Some(0.0), ..Scene::default() };
+        let view = View::new(&Camera { yaw_deg: 0.0, pitch_deg: 0.0 });
+        let has_floor = |x: f64| {
+            let pose = Transform { p: vec3(x, 1.0, 0.0), ..Transform::identity() };
+            let frame = Frame { poses: vec![Transform::identity(), pose], ..Frame::default() };
+            floor(&scene, &frame, &view, &|p| [p.x, p.y]).is_some()
+        };
+        assert!(has_floor(0.0) && has_floor(-1e6));
+        assert!(!has_floor(8.446_744_073_709_552e18) && !has_floor(-1e300) && !has_floor(f64::NAN));
     }
 
     /// Right, up and back are a right-handed frame; straight ahead they are x, y and z.
