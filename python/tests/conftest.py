@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 
 import pytest
 
@@ -23,3 +24,9 @@ def reference() -> pathlib.Path:
     if not (folder / "pipelines").is_dir():
         pytest.skip(f"no reference data at {folder}")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def hear_ctrl_c() -> None:
+    """A shell lets programs in the background ignore Ctrl-C; tests of it would never end there."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
