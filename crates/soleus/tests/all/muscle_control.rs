@@ -171,7 +171,7 @@ fn analytic_weak_muscles_are_named_and_the_rest_goes_on() {
     assert!(found.states.rows() > 10);
 }
 
-/// A path point far outside the body makes forces that no step resolves: half a million steps in one window, and as many rows.
+/// A path point far outside the body makes forces that no step resolves; steps and rows of one window were without bound.
 #[test]
 fn issue_16_a_window_has_a_bounded_number_of_steps() {
     let motion = swing(&leg(), 0.0);
