@@ -115,7 +115,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     for step in STEPS {
         for (single, h) in [(false, 0.001), (false, 0.002), (true, 0.002)] {
-            stability(&model, &system, BatchOptions { step, single, ..BatchOptions::default() }, h)?;
+            let options = BatchOptions { step, single, ..BatchOptions::default() };
+            // In single precision a model may differ from the engine by more than is allowed.
+            if let Err(refused) = stability(&model, &system, options, h) {
+                println!("| {step:?}, {:.0} ms, single: {single} | {refused} | | | |", h * 1e3);
+            }
         }
     }
     Ok(())

@@ -9,14 +9,16 @@
 //! which is Rosenbrock's method of order 1 with exact derivatives of the individual forces: D = −∂f/∂u and K = −∂f/∂q.
 //! A muscle depends on the joints only through the length l of its path, so (2) is solved for each muscle separately,
 //! for any l̇⁺, and its contribution to (1) is a multiple of ∂l/∂q ∂l/∂qᵀ. A limit or a spring of a coordinate adds to
-//! the diagonal. A contact with the ground adds the stiffness and the damping of its point to the inertia of its body.
+//! the diagonal. A contact with the ground adds the stiffness and the damping of its point along the normal, and the
+//! damping of its slip, to the inertia of its body.
 //! All these terms have the sparsity pattern of the mass matrix, with entries between joints of the same branch: (1) is
 //! solved along the tree, without fill-in.
 //!
 //! Not included in D and K are velocity-dependent and gravity terms of the bodies, changes of moment arms with the
-//! pose, forces between two moving bodies, and negative slopes of muscles and joints. For a muscle that spans two
-//! branches of the tree, the absolute values of products outside the pattern are added to the diagonal. The method is
-//! of order 1 regardless of the neglected terms.
+//! pose, forces between two moving bodies, changes of friction with the depth, and negative slopes of muscles, joints
+//! and contacts. For a muscle that spans two branches of the tree, the absolute values of products outside the pattern
+//! are added to the diagonal. The matrix of (1) is therefore positive definite wherever the mass matrix is. The method
+//! is of order 1 regardless of the neglected terms.
 //!
 //! Constraints are enforced on the speeds at the end of a step: G u⁺ is chosen to reduce the position error by a fifth.
 
@@ -37,6 +39,11 @@ const CORRECTED: f64 = 0.2;
 
 /// A pivot below this, kg or kg·m², is none.
 const PIVOT: f64 = 1e-13;
+
+/// Least share of the inertia of a mobility that is left when the other mobilities of its joint are free to move. Three
+/// angles of a joint have cos² of the middle one: at a share of 1e-3, 2° from gimbal lock, where their speeds would grow
+/// without bound.
+const FREE_INERTIA: f64 = 1e-3;
 
 /// What is added to the diagonal of the equations of multipliers, as a share of it, so that equations that say the same thing twice have a solution.
 const REDUNDANT: f64 = 1e-9;
@@ -81,6 +88,7 @@ struct TouchLaw<T> {
     /// From the body's origin.
     lever: [T; 3],
     force: [T; 3],
+    normal: [T; 3],
 }
 
 impl<T: Copy> Stiffness<T> {
@@ -109,7 +117,12 @@ impl<T: Copy> Stiffness<T> {
             touches: self
                 .touches
                 .iter()
-                .map(|t| TouchLaw { body: t.body, lever: t.lever.map(&mut *f), force: t.force.map(&mut *f) })
+                .map(|t| TouchLaw {
+                    body: t.body,
+                    lever: t.lever.map(&mut *f),
+                    force: t.force.map(&mut *f),
+                    normal: t.normal.map(&mut *f),
+                })
                 .collect(),
             origin: lists(&self.origin, f),
             twist: lists(&self.twist, f),
@@ -178,7 +191,8 @@ impl Stiffness<Recorded> {
                             _ => return,
                         };
                         let lever = (touch.point - kin.X_GB[body].p).to_array();
-                        touches.push(TouchLaw { body, lever, force: force.to_array() });
+                        let (force, normal) = (force.to_array(), touch.normal.to_array());
+                        touches.push(TouchLaw { body, lever, force, normal });
                     });
                     if bodies.is_empty() {
                         let mut own = vec![zero; n];
@@ -454,8 +468,17 @@ fn solve_block(m: &mut [Recorded], x: &mut [[Recorded; 2]]) {
     }
 }
 
-/// Adds what contacts with the ground do to the equations: with S = −h (∂f/∂v + h ∂f/∂p) of a point at r from the origin of its body, the body has the
-/// inertia of its mass and [r]ₓ S [r]ₓᵀ, … besides, and composite bodies carry it to the joints.
+/// Adds what contacts with the ground do to the equations. With the unit normal n, the force f, the place p and the
+/// velocity v of a point of its body,
+///
+///   k = max(−nᵀ ∂f/∂p n, 0),   d = max(−nᵀ ∂f/∂v n, 0),   c = max(−½ tr (1 − n nᵀ) ∂f/∂v, 0)
+///   S = h (d + h k) n nᵀ + h c (1 − n nᵀ)
+///
+/// a body that is touched at r from its origin has the inertia of S and [r]ₓ S [r]ₓᵀ, … besides its own, and composite
+/// bodies carry it to the joints. S is symmetric and has no negative direction, so the equations keep all pivots of the
+/// mass matrix. The exact derivatives have such directions: a foot that leaves the ground faster than 2/(3c) of Hunt and
+/// Crossley's dissipation c is pulled, and friction that grows with the depth can exceed what the normal force gives
+/// (Painlevé's paradox).
 fn add_touches(
     tree: &Tree,
     s: &Stiffness<Recorded>,
@@ -465,8 +488,9 @@ fn add_touches(
     equations: &mut TreeEquations,
 ) {
     type Columns = [SpatialVec<Recorded>; 6];
+    let zero = Recorded::zero();
     let unit = |k: usize| {
-        let mut x = [Recorded::zero(); 6];
+        let mut x = [zero; 6];
         x[k] = Recorded::cst(1.0);
         spatial(x)
     };
@@ -478,18 +502,23 @@ fn add_touches(
     let mut wrench: Vec<Option<SpatialVec<Recorded>>> = vec![None; tree.nodes.len()];
     for (touch, [by_place, by_velocity]) in s.touches.iter().zip(&slopes.touches) {
         Recorded::enter(Part::Body, touch.body);
-        let r = three(touch.lever);
+        let (r, n) = (three(touch.lever), three(touch.normal));
         let matrix = |rows: &[[u32; 3]; 3]| rows.map(|row| three(row.map(at)));
         let (place, velocity) = (matrix(by_place), matrix(by_velocity));
-        let apply = |m: &[Vec3<Recorded>; 3], v: Vec3<Recorded>| three([0, 1, 2].map(|i| m[i].dot(v)));
-        let stiff: [Vec3<Recorded>; 3] = std::array::from_fn(|i| -(velocity[i] + place[i] * h) * h);
+        let along_normal = |m: &[Vec3<Recorded>; 3]| n.dot(three([0, 1, 2].map(|i| m[i].dot(n))));
+        let stiffness = h * Real::max(-along_normal(&place), zero);
+        let damping = along_normal(&velocity);
+        let trace = velocity[0].x + velocity[1].y + velocity[2].z;
+        let slip = h * Real::max((damping - trace) * 0.5, zero);
+        let press = h * (Real::max(-damping, zero) + stiffness);
         let about_origin = |f: Vec3<Recorded>| SpatialVec::new(r.cross(f), f);
         let at_point = |V: SpatialVec<Recorded>| V.v + V.w.cross(r);
         let sum = composite[touch.body].get_or_insert([SpatialVec::zero(); 6]);
         for (k, column) in sum.iter_mut().enumerate() {
-            *column += about_origin(apply(&stiff, at_point(unit(k))));
+            let v = at_point(unit(k));
+            *column += about_origin(n * (n.dot(v) * (press - slip)) + v * slip);
         }
-        let moved = apply(&place, at_point(spatial(s.twist[touch.body])) * h);
+        let moved = n * (n.dot(at_point(spatial(s.twist[touch.body]))) * -stiffness);
         *wrench[touch.body].get_or_insert(SpatialVec::zero()) += about_origin(moved);
     }
     let H: Vec<SpatialVec<Recorded>> = s.subspace.iter().map(|h| spatial(*h)).collect();
@@ -505,17 +534,17 @@ fn add_touches(
         let Some(columns) = composite[i] else { continue };
         Recorded::enter(Part::Motion, i);
         for j in own.clone() {
-            // What a speed of this joint asks of all that carry it, and the other way round.
+            // What a speed of this joint asks of all that carry it.
             let mut f = times(&columns, H[j]);
-            let mut g = spatial(columns.map(|c| c.dot(H[j])));
-            own.clone().for_each(|l| equations.add(l, j, H[l].dot(f)));
+            for l in own.start..=j {
+                equations.add_mirrored(l, j, H[l].dot(f));
+            }
             let mut b = i;
             while tree.nodes[b].parent != 0 {
-                (f, g) = (f.wrench_shifted(p_PB[b]), g.wrench_shifted(p_PB[b]));
+                f = f.wrench_shifted(p_PB[b]);
                 b = tree.nodes[b].parent;
                 for l in tree.nodes[b].u0..tree.nodes[b].u0 + tree.nodes[b].nu {
-                    equations.add(l, j, H[l].dot(f));
-                    equations.add(j, l, H[l].dot(g));
+                    equations.add_mirrored(l, j, H[l].dot(f));
                 }
             }
         }
@@ -534,6 +563,8 @@ struct TreeEquations {
     n: usize,
     /// Mobilities that carry each one, the nearest first.
     support: Vec<Vec<usize>>,
+    /// First mobility of the joint of each one.
+    first: Vec<usize>,
     m: Vec<Recorded>,
     right: Vec<Recorded>,
 }
@@ -543,7 +574,11 @@ impl TreeEquations {
         let next = |i: usize| Some(tree.support[i]).filter(|&j| j != usize::MAX);
         let support = |i: usize| std::iter::successors(next(i), |&j| next(j)).collect();
         let n = right.len();
-        TreeEquations { n, support: (0..n).map(support).collect(), m, right }
+        let mut first = vec![0; n];
+        for node in &tree.nodes {
+            first[node.u0..node.u0 + node.nu].fill(node.u0);
+        }
+        TreeEquations { n, support: (0..n).map(support).collect(), first, m, right }
     }
 
     fn is_entry(&self, i: usize, j: usize) -> bool {
@@ -554,13 +589,30 @@ impl TreeEquations {
         self.m[i * self.n + j] += x;
     }
 
+    /// Adds the same number on both sides of the diagonal, or once on it.
+    fn add_mirrored(&mut self, i: usize, j: usize, x: Recorded) {
+        self.add(i, j, x);
+        if i != j {
+            self.add(j, i, x);
+        }
+    }
+
     /// Eliminates every mobility from the equations of those that carry it. Afterwards there are factors below the diagonal, 1/pivot on it, and what is
     /// left of the equations above it. Entries that are the same number on both sides of the diagonal stay so, and are computed once.
     fn factorize(&mut self) {
         let n = self.n;
+        // Of the mobilities of a joint when what it carries is eliminated.
+        let mut inertia = vec![Recorded::zero(); n];
         for k in (0..n).rev() {
             Recorded::enter(Part::Motion, k);
-            let pivot = self.m[k * n + k];
+            let is_last = k + 1 == n || self.first[k + 1] != self.first[k];
+            if is_last {
+                (self.first[k]..=k).for_each(|j| inertia[j] = self.m[j * n + j]);
+            }
+            let mut pivot = self.m[k * n + k];
+            if !is_last {
+                pivot = Real::max(pivot, inertia[k] * FREE_INERTIA);
+            }
             // Where it vanishes, or changes its sign, the result is in doubt.
             let _ = Recorded::cst(PIVOT).usually_below(pivot);
             let inverse = pivot.recip();

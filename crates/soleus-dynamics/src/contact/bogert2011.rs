@@ -46,7 +46,7 @@ impl<P: Real> Bogert2011Contact<P> {
         let slip2 = v.x * v.x + v.z * v.z + self.speed2;
         let per_speed = fy * -self.friction / slip2.sqrt(); // (3)
         let force = -vec3(v.x * per_speed, fy, v.z * per_speed);
-        Touch { body1: self.body, body2: 0, point: P, force }
+        Touch { body1: self.body, body2: 0, point: P, force, normal: vec3(T::zero(), T::cst(1.0), T::zero()) }
     }
 }
 

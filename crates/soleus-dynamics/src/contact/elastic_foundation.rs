@@ -102,7 +102,7 @@ impl<P: Real> ElasticFoundation<P> {
                         let vt = v - u * vn;
                         let mu = bed.friction.per_slip(vt.norm_sq());
                         let force = u * f + vt * (f * mu);
-                        each(&Touch { body1: b2, body2: b1, point: near, force });
+                        each(&Touch { body1: b2, body2: b1, point: near, force, normal: u });
                     }
                     d.sq() * (bed.stiffness * (0.5 * area))
                 },

@@ -131,7 +131,7 @@ impl<P: Real> ExponentialContact<P> {
         }
         let force = X_GP.R * vec3(friction.x, friction.y, fz);
         ExponentialForce {
-            touch: Touch { body1: 0, body2: self.body, point: p_G, force },
+            touch: Touch { body1: 0, body2: self.body, point: p_G, force, normal: X_GP.R.axis(2) },
             energy,
             anchor,
             limit,

@@ -168,7 +168,7 @@ impl<P: Real> HuntCrossley<P> {
             let pushes = || f.where_at_most(T::zero(), Vec3::zero, || force);
             force = d.where_at_most(T::zero(), Vec3::zero, pushes);
         }
-        (Some(Touch { body1: b1, body2: b2, point: P, force }), energy)
+        (Some(Touch { body1: b1, body2: b2, point: P, force, normal: n }), energy)
     }
 
     /// Compatible mode: where in Simbody's sequence of contacts the first one without force

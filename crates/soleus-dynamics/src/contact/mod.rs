@@ -35,6 +35,8 @@ pub struct Touch<T: Real> {
     pub point: Vec3<T>,
     /// Force on body 2, in ground, N.
     pub force: Vec3<T>,
+    /// Unit vector normal to the surfaces, in ground; it may point either way.
+    pub normal: Vec3<T>,
 }
 
 impl<T: Real> Touch<T> {

@@ -62,7 +62,8 @@ impl<P: Real> SmoothSphereHalfSpace<P> {
         }
         // (5)
         let mu = self.friction.per_slip(vt.norm_sq() + self.epsilon);
-        let touch = Touch { body1: self.sphere_body, body2: h, point: P, force: n * f + vt * (f * mu) };
+        let force = n * f + vt * (f * mu);
+        let touch = Touch { body1: self.sphere_body, body2: h, point: P, force, normal: n };
         (touch, fh * d * 0.4)
     }
 
