@@ -37,8 +37,9 @@ export function runPanel(app: App): HTMLElement {
   const same = h("pre", { class: "same" });
   const results = h("div", { class: "results" });
 
-  const load = async () => {
-    if (forms) return;
+  let loading: Promise<void> | null = null;
+  const load = () => (loading ??= fetchForms());
+  const fetchForms = async () => {
     forms = (await app.engine.call("tools")).value;
     const groups = new Map<string, any[]>();
     forms.tools = forms.tools.filter((t: any) => forms.types[t.request]);
@@ -206,7 +207,7 @@ export function runPanel(app: App): HTMLElement {
         } });
     }
     const numeric = ["number", "integer", "list"].includes(type.kind);
-    return h("label", { class: "property", title: help }, label, input, (numeric && unit && h("small", { class: "faint", "data-unit": path }, unit)) || "");
+    return h("label", { class: "property", title: help }, label, input, (numeric && (unit || range) && h("small", { class: "faint", "data-unit": path }, unit || range)) || "");
   };
 
   const draw = () => {
@@ -292,6 +293,15 @@ export function runPanel(app: App): HTMLElement {
     }
   };
 
+  app.showForm = (tool, field, file) => {
+    box.dispatchEvent(new Event("wanted"));
+    void load().then(() => {
+      choose.value = tool;
+      begin();
+      put(request, field, file);
+      draw();
+    });
+  };
   choose.addEventListener("change", begin);
   where.addEventListener("change", () => void warmUp());
   box.append(h("label", { class: "property wide" }, h("span", {}, "Tool"), choose), form,
