@@ -17,6 +17,12 @@ export interface Note {
 
 /** Stands for the file of a motion that a tool is still at work on. */
 export const LIVE = "(being solved)";
+/** Endings of files that ask for something to be computed. */
+const ASKING = ["xml", "omoco", "toml"];
+
+/** The element that an XML file of OpenSim holds. */
+const rootOf = (text: string) => [...text.replace(/<!--[\s\S]*?-->/g, "").matchAll(/<([A-Za-z]\w*)/g)].map((m) => m[1]).find((t) => t !== "OpenSimDocument") ?? "";
+
 /** A motion that goes farther than this, m, is followed. */
 const FAR_M = 0.6;
 
@@ -25,6 +31,8 @@ export class App {
   notes: Note[] = [];
   onNote: (n: Note) => void = () => {};
   onTable: (file: string) => void = () => {};
+  /** Shows the form of a tool with a file in one of its fields. */
+  showForm: (tool: string, field: string, file: string) => void = () => {};
   /** What a tool has reached, in words; empty when it has ended. */
   onLive: (text: string) => void = () => {};
   private reaching = false;
@@ -109,8 +117,10 @@ export class App {
 
   /** Opens files in the order that makes sense: the model first. */
   async openAll(names: string[]): Promise<void> {
-    const rank = (n: string) => ["osim", "trc", "c3d", "mot", "sto", "csv"].indexOf(ending(n));
-    for (const name of names.filter((n) => rank(n) >= 0).sort((a, b) => rank(a) - rank(b)))
+    const rank = (n: string) => ["osim", "trc", "c3d", "mot", "sto", "csv", "parquet", ...ASKING].indexOf(ending(n));
+    // Of a folder with many setup files, the user chooses one.
+    const asking = names.filter((n) => ASKING.includes(ending(n))).length;
+    for (const name of names.filter((n) => rank(n) >= 0 && (asking < 2 || !ASKING.includes(ending(n)))).sort((a, b) => rank(a) - rank(b)))
       try {
         await this.open(name);
       } catch (e) {
@@ -136,6 +146,17 @@ export class App {
         else if (kind === "loads" && this.doc.motion) await this.openMotion(this.doc.motion.file, { loads: name });
         this.onTable(name);
         return;
+      }
+      case "toml":
+        return this.showForm("solve", "study", name);
+      case "omoco":
+        return this.showForm("setup_file", "file", name);
+      case "xml": {
+        const a = await this.engine.call("read", { file: name });
+        const root = rootOf(new TextDecoder().decode(a.bytes(a.value.bytes).subarray(0, 4000)));
+        if (/Tool$|^Moco|^IMU/.test(root)) return this.showForm("setup_file", "file", name);
+        if (root === "ExternalLoads" && this.doc.motion) return this.openMotion(this.doc.motion.file, { loads: name });
+        return this.say({ kind: "note", text: `${base(name)}${root ? ` (${root})` : ""} is there for tools to use` });
       }
       default:
         this.say({ kind: "note", text: `${base(name)} is there for tools to use` });

@@ -100,7 +100,10 @@ function tabbed(tabs: [string, HTMLElement][]): { panel: HTMLElement; choose: (n
     for (const b of bar.children) b.setAttribute("aria-selected", String(b.textContent === name));
     for (const [n, e] of tabs) e.hidden = n !== name;
   };
-  for (const [name] of tabs) bar.append(h("button", { role: "tab", onclick: () => choose(name) }, name));
+  for (const [name, panel] of tabs) {
+    bar.append(h("button", { role: "tab", onclick: () => choose(name) }, name));
+    panel.addEventListener("wanted", () => choose(name));
+  }
   choose(tabs[0][0]);
   return { panel: h("aside", { class: "left" }, bar, ...tabs.map(([, e]) => e)), choose };
 }
@@ -170,7 +173,9 @@ async function start(): Promise<void> {
     if (data.motion) app.showMotion({ ...data.motion, times: new Float64Array(data.times) }, data.times[0]);
   } else {
     await app.list();
+    figure.held = app.doc.files.length > 0;
     await app.openAll(app.doc.files);
+    figure.held = false;
   }
   document.documentElement.dataset.ready = "1";
 }

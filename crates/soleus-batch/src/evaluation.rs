@@ -3,6 +3,7 @@
 use crate::stiffness::Stiffness;
 use soleus_dynamics::{State, System};
 use soleus_graph::{Graph, Op, Program, Recorded, Recording, record};
+use soleus_math::elementary;
 use soleus_math::{Part, Real};
 use soleus_model::Model;
 use std::ops::Range;
@@ -77,8 +78,8 @@ impl Layout {
     pub(crate) fn start(&self, system: &System) -> Vec<f64> {
         let d = &system.default_state;
         let mut start: Vec<f64> = Vec::with_capacity(self.inputs());
-        start.extend(d.q.iter().enumerate().map(|(i, q)| q + 0.01 * (1.0 + i as f64).sin()));
-        start.extend(d.u.iter().enumerate().map(|(i, u)| u + 0.01 * (2.0 + i as f64).cos()));
+        start.extend(d.q.iter().enumerate().map(|(i, q)| q + 0.01 * elementary::sin(1.0 + i as f64)));
+        start.extend(d.u.iter().enumerate().map(|(i, u)| u + 0.01 * elementary::cos(2.0 + i as f64)));
         start.extend(&d.z);
         start.extend((0..system.num_controls).map(|_| 0.1));
         start.push(d.time);

@@ -5,6 +5,7 @@ use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
 use soleus_graph::{Graph, Program, Recorded, Recording, record};
 use soleus_math::Real;
+use soleus_math::elementary;
 use soleus_model::Model;
 use std::ops::Range;
 
@@ -48,7 +49,7 @@ impl ImplicitEvaluation {
             residuals: Vec::new(),
         };
         let mut start = made.layout.start(system);
-        start.extend((0..made.lambda.end - start.len()).map(|i| 0.1 * (1.0 + i as f64).sin()));
+        start.extend((0..made.lambda.end - start.len()).map(|i| 0.1 * elementary::sin(1.0 + i as f64)));
         let (recording, outputs) =
             record(&start, |x| made.residual(&implicit, x, &mut system.workspace::<Recorded>()));
         if let Some(refusal) = refusal(model, system, &recording) {

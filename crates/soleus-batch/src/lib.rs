@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Parallel evaluation of many copies of one model.
 //!
 //! [`Evaluation::record`] traces the engine's own kernels once with a recording scalar, so there is no second

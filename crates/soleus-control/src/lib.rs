@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Optimal control: find states x(t), controls e(t), multipliers λ(t), parameters p and times t₀, t_f that
 //!
 //!   minimize    Σ w_j J_j(t₀, t_f, x₀, x_f, e₀, e_f, p, ∫ L_j dt)

@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Dynamics of musculoskeletal models: kinematics, paths, muscles, forces and motion.
 
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, V_GB, H_FM.

@@ -1,5 +1,6 @@
 //! Graph of operations on symbolic numbers.
 
+use soleus_math::elementary;
 use std::collections::HashMap;
 
 /// No operand.
@@ -99,19 +100,19 @@ impl Op {
             Op::Div => a / b,
             Op::Neg => -a,
             Op::Sqrt => a.sqrt(),
-            Op::Sin => a.sin(),
-            Op::Cos => a.cos(),
-            Op::Tan => a.tan(),
-            Op::Asin => a.asin(),
-            Op::Acos => a.acos(),
-            Op::Atan => a.atan(),
-            Op::Atan2 => a.atan2(b),
-            Op::Exp => a.exp(),
-            Op::Ln => a.ln(),
-            Op::Sinh => a.sinh(),
-            Op::Cosh => a.cosh(),
-            Op::Tanh => a.tanh(),
-            Op::Pow => a.powf(b),
+            Op::Sin => elementary::sin(a),
+            Op::Cos => elementary::cos(a),
+            Op::Tan => elementary::tan(a),
+            Op::Asin => elementary::asin(a),
+            Op::Acos => elementary::acos(a),
+            Op::Atan => elementary::atan(a),
+            Op::Atan2 => elementary::atan2(a, b),
+            Op::Exp => elementary::exp(a),
+            Op::Ln => elementary::ln(a),
+            Op::Sinh => elementary::sinh(a),
+            Op::Cosh => elementary::cosh(a),
+            Op::Tanh => elementary::tanh(a),
+            Op::Pow => elementary::powf(a, b),
             Op::Abs => a.abs(),
             Op::Min => {
                 if b < a {

@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Records evaluations as a graph of operations and computes them for many states at once.
 //!
 //! [`Recorded`] is a scalar for kernels that are generic over [`Real`](soleus_math::Real): it records each operation.

@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Reading and writing of files. Bytes are converted to plain documents and tables that keep their line numbers. This
 //! crate does not open files and does not interpret models.
 

@@ -1,6 +1,7 @@
 //! Second derivatives in one pass: a value with its gradient and Hessian.
 
 use crate::Real;
+use crate::elementary;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
@@ -239,12 +240,12 @@ impl<const N: usize, const H: usize> Real for Jet<N, H> {
     }
     #[inline]
     fn sin_cos(self) -> (Self, Self) {
-        let (s, c) = self.v.sin_cos();
+        let (s, c) = elementary::sin_cos(self.v);
         (self.map(s, c, -s), self.map(c, -s, -c))
     }
     #[inline]
     fn tan(self) -> Self {
-        let v = self.v.tan();
+        let v = elementary::tan(self.v);
         let d = 1.0 + v * v;
         self.map(v, d, 2.0 * v * d)
     }
@@ -252,18 +253,18 @@ impl<const N: usize, const H: usize> Real for Jet<N, H> {
     fn asin(self) -> Self {
         let c2 = 1.0 - self.v * self.v;
         let d = c2.sqrt().recip();
-        self.map(self.v.asin(), d, self.v * d / c2)
+        self.map(elementary::asin(self.v), d, self.v * d / c2)
     }
     #[inline]
     fn acos(self) -> Self {
         let c2 = 1.0 - self.v * self.v;
         let d = -c2.sqrt().recip();
-        self.map(self.v.acos(), d, self.v * d / c2)
+        self.map(elementary::acos(self.v), d, self.v * d / c2)
     }
     #[inline]
     fn atan(self) -> Self {
         let d = (1.0 + self.v * self.v).recip();
-        self.map(self.v.atan(), d, -2.0 * self.v * d * d)
+        self.map(elementary::atan(self.v), d, -2.0 * self.v * d * d)
     }
     /// With r² = x² + y²: ∂ = (x ∂y − y ∂x)/r²; the second derivatives of the angle are −2xy, y² − x², 2xy over r⁴.
     #[inline]
@@ -273,7 +274,7 @@ impl<const N: usize, const H: usize> Real for Jet<N, H> {
         let (dyy, dxy) = (2.0 * dx * dy, dx * dx - dy * dy);
         let mut out = self.scaled(dy);
         out.add_scaled(&x, dx);
-        out.v = self.v.atan2(x.v);
+        out.v = elementary::atan2(self.v, x.v);
         let mut k = 0;
         for i in 0..N {
             let (yi, xi) = (self.g[i], x.g[i]);
@@ -287,27 +288,27 @@ impl<const N: usize, const H: usize> Real for Jet<N, H> {
     }
     #[inline]
     fn exp(self) -> Self {
-        let v = self.v.exp();
+        let v = elementary::exp(self.v);
         self.map(v, v, v)
     }
     #[inline]
     fn ln(self) -> Self {
         let d = self.v.recip();
-        self.map(self.v.ln(), d, -d * d)
+        self.map(elementary::ln(self.v), d, -d * d)
     }
     #[inline]
     fn sinh(self) -> Self {
-        let (s, c) = (self.v.sinh(), self.v.cosh());
+        let (s, c) = (elementary::sinh(self.v), elementary::cosh(self.v));
         self.map(s, c, s)
     }
     #[inline]
     fn cosh(self) -> Self {
-        let (s, c) = (self.v.sinh(), self.v.cosh());
+        let (s, c) = (elementary::sinh(self.v), elementary::cosh(self.v));
         self.map(c, s, c)
     }
     #[inline]
     fn tanh(self) -> Self {
-        let v = self.v.tanh();
+        let v = elementary::tanh(self.v);
         let d = 1.0 - v * v;
         self.map(v, d, -2.0 * v * d)
     }
@@ -321,9 +322,9 @@ impl<const N: usize, const H: usize> Real for Jet<N, H> {
     #[inline]
     fn powf(self, p: f64) -> Self {
         let x = self.v;
-        let d = if p == 0.0 { 0.0 } else { x.powf(p - 1.0) * p };
-        let dd = if p == 0.0 || p == 1.0 { 0.0 } else { x.powf(p - 2.0) * (p * (p - 1.0)) };
-        self.map(x.powf(p), d, dd)
+        let d = if p == 0.0 { 0.0 } else { elementary::powf(x, p - 1.0) * p };
+        let dd = if p == 0.0 || p == 1.0 { 0.0 } else { elementary::powf(x, p - 2.0) * (p * (p - 1.0)) };
+        self.map(elementary::powf(x, p), d, dd)
     }
 }
 

@@ -1,4 +1,5 @@
 #![allow(non_snake_case)] // Kernel symbols follow the literature: X_GB, p_PQ, R.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Mathematics of Soleus: scalars with derivatives, small vectors and rotations, spatial algebra, and the functions of
 //! one or several variables used in musculoskeletal models.
 //!
@@ -21,6 +22,7 @@
 pub mod bezier;
 pub mod dense;
 pub mod dual;
+pub mod elementary;
 pub mod formula;
 pub mod function;
 pub mod jet;

@@ -1,5 +1,7 @@
 //! Reproducible random numbers, the same on every machine: for initial guesses, noise and tests.
 
+use crate::elementary;
+
 /// SplitMix64 of Steele, Lea and Flood (2014): 64 bits of state, any seed.
 ///
 /// ```
@@ -44,7 +46,7 @@ impl Random {
             let (a, b) = (self.signed(), self.signed());
             let s = a * a + b * b;
             if s > 0.0 && s < 1.0 {
-                return a * (-2.0 * s.ln() / s).sqrt();
+                return a * (-2.0 * elementary::ln(s) / s).sqrt();
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The scalar of all generic kernels.
 
-use crate::Dual;
+use crate::{Dual, elementary};
 use std::any::Any;
 use std::fmt::Debug;
 use std::iter::Sum;
@@ -363,47 +363,55 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn sin_cos(self) -> (f64, f64) {
-        f64::sin_cos(self)
+        elementary::sin_cos(self)
+    }
+    #[inline(always)]
+    fn sin(self) -> f64 {
+        elementary::sin(self)
+    }
+    #[inline(always)]
+    fn cos(self) -> f64 {
+        elementary::cos(self)
     }
     #[inline(always)]
     fn tan(self) -> f64 {
-        f64::tan(self)
+        elementary::tan(self)
     }
     #[inline(always)]
     fn asin(self) -> f64 {
-        f64::asin(self)
+        elementary::asin(self)
     }
     #[inline(always)]
     fn acos(self) -> f64 {
-        f64::acos(self)
+        elementary::acos(self)
     }
     #[inline(always)]
     fn atan(self) -> f64 {
-        f64::atan(self)
+        elementary::atan(self)
     }
     #[inline(always)]
     fn atan2(self, x: f64) -> f64 {
-        f64::atan2(self, x)
+        elementary::atan2(self, x)
     }
     #[inline(always)]
     fn exp(self) -> f64 {
-        f64::exp(self)
+        elementary::exp(self)
     }
     #[inline(always)]
     fn ln(self) -> f64 {
-        f64::ln(self)
+        elementary::ln(self)
     }
     #[inline(always)]
     fn sinh(self) -> f64 {
-        f64::sinh(self)
+        elementary::sinh(self)
     }
     #[inline(always)]
     fn cosh(self) -> f64 {
-        f64::cosh(self)
+        elementary::cosh(self)
     }
     #[inline(always)]
     fn tanh(self) -> f64 {
-        f64::tanh(self)
+        elementary::tanh(self)
     }
     #[inline(always)]
     fn powi(self, n: i32) -> f64 {
@@ -411,7 +419,7 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn powf(self, p: f64) -> f64 {
-        f64::powf(self, p)
+        elementary::powf(self, p)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rotation matrices, and their angles in files.
 
+use crate::elementary;
 use crate::{Mat33, Over, Real, SymMat33, Vec3, vec3};
 use std::ops::Mul;
 
@@ -164,7 +165,7 @@ impl Rotation<f64> {
         let v = vec3(x, y, z);
         let sine = v.norm();
         // θ/sin(θ/2) goes to 2 where both vanish.
-        let factor = if sine < 1e-8 { 2.0 } else { 2.0 * sine.atan2(w) / sine };
+        let factor = if sine < 1e-8 { 2.0 } else { 2.0 * elementary::atan2(sine, w) / sine };
         v * factor
     }
 }

@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Musculoskeletal models as plain data.
 //!
 //! Files are represented as a [`document::Document`], a tree of elements with line numbers, independent of XML. `build`

@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Optimization: nonlinear programs with exact sparse derivatives, solved by an interior-point method.
 //!
 //! A problem is a [`NonlinearProgram`] with values and derivatives in fixed sparsity patterns; [`nlp::solve`] returns a

@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Tools for musculoskeletal models: from measured motion to joint angles, loads and muscle forces, and path fitting.
 //!
 //! Inputs and outputs are tables: this crate does not open files, print, or read the clock.

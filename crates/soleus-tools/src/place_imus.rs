@@ -10,6 +10,7 @@
 use soleus_dynamics::assembly::{Assembler, NotAssembled};
 use soleus_dynamics::system::SystemError;
 use soleus_dynamics::{System, Workspace};
+use soleus_math::elementary;
 use soleus_math::table::{Element as Cell, Table};
 use soleus_math::{Rotation, Vec3};
 use soleus_model::{Document, Element, Model};
@@ -112,7 +113,7 @@ pub fn place_imus(
         let root = model.joints.iter().find(is_root).ok_or(Error::NoRoot)?;
         let body = model.frames[root.child.0].body;
         let forward = pose(model.bodies[body.0].frame).axis(0);
-        turn = faces.dot(forward).clamp(-1.0, 1.0).acos();
+        turn = elementary::acos(faces.dot(forward).clamp(-1.0, 1.0));
         if forward.cross(faces).y > 0.0 {
             turn = -turn;
         }

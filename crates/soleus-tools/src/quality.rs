@@ -6,6 +6,7 @@
 mod points;
 
 pub use points::check_points;
+use soleus_math::elementary;
 
 use soleus_dynamics::System;
 use soleus_math::{Table, Vec3};
@@ -233,7 +234,9 @@ pub fn check_markers(model: &Model, system: &System, markers: &Table, log: &mut 
         (100.0, "centimeters", "meters"),
         (1e-3, "meters", "millimeters"),
     ];
-    if let Some((_, are, read)) = looks_like.iter().find(|(f, _, _)| (ratio / f).ln().abs() < 3f64.ln()) {
+    if let Some((_, are, read)) =
+        looks_like.iter().find(|(f, _, _)| elementary::ln(ratio / f).abs() < elementary::ln(3f64))
+    {
         let message = format!(
             "the markers are {ratio:.3} times as far apart as on the model: they look like {are} read as {read}"
         );

@@ -23,6 +23,7 @@ use soleus_dynamics::Options;
 use soleus_dynamics::system::{State, System};
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
+use soleus_math::elementary;
 use soleus_model::joint::MotionType;
 use soleus_model::{ForceKind, Model};
 use soleus_simulation::linear::{Complex, solve_eigenvalues};
@@ -249,7 +250,7 @@ fn eigenvalues(cx: &Context, system: &System, controls: &[f64], at: &State<f64>)
     values.sort_by(|a: &Complex, b: &Complex| b.re.total_cmp(&a.re).then(b.im.total_cmp(&a.im)));
     let held = system.constraints.num_rows() + system.constraints.num_position();
     // Rounding and the iteration leave parts of this size in a matrix of this size.
-    let largest = values.iter().map(|v| v.re.hypot(v.im)).fold(0.0, f64::max);
+    let largest = values.iter().map(|v| elementary::hypot(v.re, v.im)).fold(0.0, f64::max);
     let growing = values.iter().filter(|v| v.re > 1e-7 * largest.max(1.0)).count();
     let verdict = match growing {
         0 => "no growing mode: stable or neutral".to_string(),

@@ -1,3 +1,4 @@
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))] // Same input, same bits: soleus_math::elementary.
 //! Musculoskeletal modelling, simulation and optimal control.
 //!
 //! Every tool has the same structure: a **request** (plain data), a **run** in a [`Context`] (files, monitor, threads),

@@ -91,7 +91,7 @@ export function curves(app: App): HTMLElement {
   /** Mean and deviation over the cycles of all trials that are chosen. */
   const loadCycles = async (): Promise<void> => {
     const files = [...new Set(chosen.map((c) => c.file))];
-    if (cycles && files.every((f) => cycles!.files.includes(f))) return;
+    if (cycles && files.length === cycles.files.length && files.every((f) => cycles!.files.includes(f))) return;
     const trials = files.map((f) => ({ markers: markersOf(f), loads: app.doc.motion?.file === f ? app.doc.motion.loads : null, curves: [f] }));
     if (trials.some((t) => t.markers === null)) throw new Error("gait cycles are found from recorded markers: open a .trc or .c3d file");
     const a = await app.engine.call("cycles", { trials });
@@ -198,10 +198,21 @@ export function curves(app: App): HTMLElement {
   filter.addEventListener("input", fill);
   app.onTable = (f) => void show(f);
   let last = "";
+  /** Motions that are drawn with the first one. */
+  let beside: string[] = [];
   app.store.on(["motion", "others"], () => {
     const f = app.doc.motion?.file ?? "";
     if (f && f !== last) void show(f);
     last = f;
+    // Curves of a motion that is drawn no longer go with it.
+    const now = app.doc.others.map((o) => o.motion.file);
+    const gone = beside.filter((g) => g !== f && !now.includes(g));
+    beside = now;
+    if (gone.length > 0) {
+      chosen.splice(0, chosen.length, ...chosen.filter((c) => !gone.includes(c.file)));
+      gone.forEach((g) => tables.delete(g));
+      void draw();
+    }
     for (const o of app.doc.others) if (!tables.has(o.motion.file)) void show(o.motion.file);
   });
   app.store.on(["time"], seldom(point, () => (app.doc.playing ? SELDOM_MS : 0)));

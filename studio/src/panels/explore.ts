@@ -2,6 +2,7 @@
 
 import type { App } from "../app";
 import { base, digits, ending, h, seldom, tool } from "../dom";
+import { Refused } from "../engine/message";
 import { Chart } from "../view/chart";
 import { addPanel } from "./add";
 
@@ -125,6 +126,8 @@ export function inspector(app: App): HTMLElement {
     try {
       found = (await app.engine.call("properties", { model: m.id, path })).value;
     } catch (e) {
+      // A component that is gone, for instance by undo, is chosen no longer.
+      if (e instanceof Refused && app.doc.selection === path) return app.store.set({ selection: null });
       return app.fail(e);
     }
     if (app.doc.selection !== path) return;

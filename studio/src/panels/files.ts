@@ -29,7 +29,7 @@ export function filesPanel(app: App): HTMLElement {
   const draw = () => {
     list.replaceChildren(...app.doc.files.filter((f) => !MESH.test(f)).map(row));
     if (app.doc.files.length === 0)
-      list.append(h("p", { class: "faint" }, "Drop files anywhere: .osim, .trc, .c3d, .mot, .sto, setup XML. A model with its folder of meshes can be dropped whole."));
+      list.append(h("p", { class: "faint" }, "Drop files anywhere: .osim, .trc, .c3d, .mot, .sto, setup XML, study TOML. A model with its folder of meshes can be dropped whole."));
   };
   app.store.on(["files", "model", "motion", "measured", "others"], draw);
   draw();

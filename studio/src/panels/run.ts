@@ -3,6 +3,7 @@
 import type { App } from "../app";
 import { base, download, ending, h, s as svg, stem } from "../dom";
 import { WorkerEngine, type Engine, type MarkerError } from "../engine/engine";
+import { measure } from "./measure";
 
 const get = (o: any, path: string) => path.split(".").reduce((x, k) => x?.[k], o);
 function put(o: any, path: string, value: any): void {
@@ -36,8 +37,9 @@ export function runPanel(app: App): HTMLElement {
   const same = h("pre", { class: "same" });
   const results = h("div", { class: "results" });
 
-  const load = async () => {
-    if (forms) return;
+  let loading: Promise<void> | null = null;
+  const load = () => (loading ??= fetchForms());
+  const fetchForms = async () => {
     forms = (await app.engine.call("tools")).value;
     const groups = new Map<string, any[]>();
     forms.tools = forms.tools.filter((t: any) => forms.types[t.request]);
@@ -81,6 +83,47 @@ export function runPanel(app: App): HTMLElement {
     draw();
   };
 
+  /** The engine of the page, where the program answers for the rest. */
+  const pageEngine = async (): Promise<Engine> => {
+    if (!app.engine.native) return app.engine;
+    page ??= WorkerEngine.load();
+    const engine = await page;
+    const files = await Promise.all(app.doc.files.map(async (name) => {
+      const a = await app.engine.call("read", { file: name });
+      return { name, bytes: a.bytes(a.value.bytes) };
+    }));
+    await engine.call("put", {}, files);
+    return engine;
+  };
+
+  /** Tools that were run once before their time. */
+  const warm = new Set<string>();
+  let warming: AbortController | null = null;
+
+  /**
+   * A browser translates WebAssembly quickly when a function is called first, and into fast code (four times faster here) when it was called often.
+   * Inverse kinematics therefore solves frames of the trial, whose results nobody sees, while the user looks at the form.
+   */
+  const warmUp = async () => {
+    if (current?.name !== "inverse_kinematics" || where.value !== "page" || warm.has(current.name)) return;
+    const times = app.doc.measured?.times;
+    if (!get(request, "model") || !get(request, "markers") || !times || times.length < 2) return;
+    warm.add(current.name);
+    warming = new AbortController();
+    const { signal } = warming;
+    box.dataset.warm = "begun";
+    const short = { ...structuredClone(request), from: times[0], to: times[Math.min(times.length - 1, 240)] };
+    try {
+      const engine = await pageEngine();
+      if (!signal.aborted) await engine.run("inverse_kinematics", short, () => {}, signal);
+    } catch {
+      // Whatever is wrong with the request is said when it is run.
+    } finally {
+      box.dataset.warm = "done";
+      warming = null;
+    }
+  };
+
   const tell = async () => {
     const a = await app.engine.call("same", { tool: current.name, request }).catch(() => null);
     if (!a) return;
@@ -96,6 +139,8 @@ export function runPanel(app: App): HTMLElement {
     const label = h("span", {}, name.replaceAll("_", " "));
     const common = { "aria-label": name, title: help, "data-field": path };
     const numberOf = (text: string) => (text.trim() === "" ? null : Number(text));
+    const { unit, least, most } = measure(help, type.kind);
+    const range = least === null || most === null ? "" : `${least} to ${most}`;
     let input: HTMLElement;
     switch (type.kind) {
       case "boolean":
@@ -103,7 +148,11 @@ export function runPanel(app: App): HTMLElement {
         break;
       case "number":
       case "integer":
-        input = h("input", { type: "number", step: type.kind === "integer" ? 1 : "any", value: value ?? "", placeholder: type.optional ? "not set" : "", ...common, onchange: (e: any) => change(numberOf(e.target.value)) });
+        input = h("input", { type: "number", step: type.kind === "integer" ? 1 : "any", ...(least === null ? {} : { min: least }), ...(most === null ? {} : { max: most }), value: value ?? "",
+          placeholder: range || (type.optional ? "not set" : ""), ...common, onchange: (e: any) => {
+            e.target.reportValidity();
+            change(numberOf(e.target.value));
+          } });
         break;
       case "choice":
         input = h("select", { ...common, onchange: (e: any) => change(e.target.value === "" ? null : e.target.value) }, ...(type.optional ? [h("option", { value: "" }, "not set")] : []),
@@ -157,7 +206,8 @@ export function runPanel(app: App): HTMLElement {
           }
         } });
     }
-    return h("label", { class: "property", title: help }, label, input);
+    const numeric = ["number", "integer", "list"].includes(type.kind);
+    return h("label", { class: "property", title: help }, label, input, (numeric && (unit || range) && h("small", { class: "faint", "data-unit": path }, unit || range)) || "");
   };
 
   const draw = () => {
@@ -176,6 +226,7 @@ export function runPanel(app: App): HTMLElement {
     const rest = all.filter((f) => !current.first.includes(f.name) && f.name !== "asked_in").map((f) => field(f.name, f.name, f.type, f.help));
     form.replaceChildren(h("p", { class: "faint" }, current.about.split("```")[0]), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
     void tell();
+    void warmUp();
   };
 
   const go = async () => {
@@ -197,16 +248,8 @@ export function runPanel(app: App): HTMLElement {
         await app.engine.call("write_model", { model: app.doc.model.id, file: app.editor.changedName() });
         await app.list();
       }
-      let engine: Engine = app.engine;
-      if (where.value === "page" && app.engine.native) {
-        page ??= WorkerEngine.load();
-        engine = await page;
-        const files = await Promise.all(app.doc.files.map(async (name) => {
-          const a = await app.engine.call("read", { file: name });
-          return { name, bytes: a.bytes(a.value.bytes) };
-        }));
-        await engine.call("put", {}, files);
-      }
+      warming?.abort();
+      const engine = where.value === "page" ? await pageEngine() : app.engine;
       const begun = performance.now();
       const ran = await engine.run(current.name, request, (t) => {
         if (t.progress) {
@@ -250,9 +293,19 @@ export function runPanel(app: App): HTMLElement {
     }
   };
 
+  app.showForm = (tool, field, file) => {
+    box.dispatchEvent(new Event("wanted"));
+    void load().then(() => {
+      choose.value = tool;
+      begin();
+      put(request, field, file);
+      draw();
+    });
+  };
   choose.addEventListener("change", begin);
-  box.append(h("label", { class: "property" }, h("span", {}, "Tool"), choose), form,
-    h("label", { class: "property" }, h("span", {}, "Compute"), where),
+  where.addEventListener("change", () => void warmUp());
+  box.append(h("label", { class: "property wide" }, h("span", {}, "Tool"), choose), form,
+    h("label", { class: "property wide" }, h("span", {}, "Compute"), where),
     h("div", { class: "row" }, h("button", { class: "main", "data-do": "run", onclick: () => void go() }, "Run"), h("button", { class: "small", onclick: () => begin() }, "Take what is open")),
     h("details", { open: true }, h("summary", {}, "The same without this page"), same), results);
   app.store.on(["model", "motion", "measured", "done"], () => forms && current && fill());

@@ -37,10 +37,14 @@ export class Figure {
   private floor: LineSegments;
   private shadow = new Color("#dddddd");
   private size = { width: 2, height: 2 };
+  /** Size and pixel ratio of the last picture. */
+  private drawn = { width: 0, height: 0, ratio: 0 };
   private dirty = true;
   private target = new Vector3();
   private shown: Record<string, boolean> = {};
   private selected: Hit | null = null;
+  /** Nothing is drawn until there is something to see: an empty floor would cost as much as the first picture. */
+  held = false;
   frames = 0;
   /** Called before each picture. */
   beforePicture: (seconds: number) => void = () => {};
@@ -62,6 +66,7 @@ export class Figure {
       requestAnimationFrame(draw);
       this.beforePicture(Math.min((now - last) / 1000, 0.25));
       last = now;
+      if (this.held) return;
       if (this.dirty) {
         this.dirty = false;
         this.frames++;
@@ -74,9 +79,10 @@ export class Figure {
 
   private render(): void {
     const ratio = this.quality.ratio;
-    if (this.renderer.getPixelRatio() !== ratio) {
-      this.renderer.setPixelRatio(ratio);
-      this.renderer.setSize(this.size.width, this.size.height, false);
+    // Size and ratio at once: each change gives the canvas a new buffer.
+    if (this.drawn.ratio !== ratio || this.drawn.width !== this.size.width || this.drawn.height !== this.size.height) {
+      this.drawn = { ...this.size, ratio };
+      this.renderer.setDrawingBufferSize(this.size.width, this.size.height, ratio);
     }
     const pixel = this.pixel();
     for (const d of [this.measured, this.handles.dots, ...(this.actor?.round ?? []), ...[...this.others.values()].flatMap((a) => a.round)]) d.mesh.material.uniforms.pixel.value = pixel;
@@ -105,7 +111,6 @@ export class Figure {
     if (width < 2 || height < 2) return;
     this.size = { width, height };
     this.quality.resize(width, height);
-    this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.redraw();
@@ -195,6 +200,7 @@ export class Figure {
   /** Shows frame `k`; measured markers are points, and `pairs` says which marker of the model each one is. */
   pose(f: FrameData, k: number, points: Float32Array | null, pairs: number[], follow: boolean): void {
     if (!this.actor) return;
+    this.held = false;
     this.actor.pose(f, k);
     this.handles.place(this.actor.bodies);
     this.setPoints(points, pairs);

@@ -3,6 +3,7 @@
 use super::samples::each_share;
 use crate::function::{PointFunction, Scratch, places};
 use crate::problem::{EndpointVariable, Goal, PathConstraint, PointVariable};
+use soleus_math::elementary;
 use std::sync::Arc;
 
 /// Goals and constraints of a motion.
@@ -187,7 +188,8 @@ impl Demands {
 fn probe(f: &dyn PointFunction) -> Vec<f64> {
     let (mut scratch, mut values, mut all) = (f.scratch(), vec![0.0; f.num_outputs()], Vec::new());
     for seed in [0.3, 2.1, 4.4] {
-        let z: Vec<f64> = (0..f.num_inputs()).map(|i| 0.4 + 0.3 * (1.7 * i as f64 + seed).sin()).collect();
+        let z: Vec<f64> =
+            (0..f.num_inputs()).map(|i| 0.4 + 0.3 * elementary::sin(1.7 * i as f64 + seed)).collect();
         f.compute_values(&z, &mut values, &mut scratch);
         all.extend_from_slice(&values);
     }

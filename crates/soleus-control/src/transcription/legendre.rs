@@ -1,5 +1,7 @@
 //! Legendre–Gauss and Legendre–Gauss–Radau points on [0, 1], and Lagrange polynomials through given nodes.
 
+use soleus_math::elementary;
+
 /// Legendre polynomial P_n(x) and its slope.
 fn legendre(n: usize, x: f64) -> (f64, f64) {
     let (mut p0, mut p1) = (1.0, x);
@@ -36,7 +38,7 @@ fn zeros(n: usize, f: impl Fn(f64) -> (f64, f64)) -> Vec<f64> {
     let mut found: Vec<f64> = Vec::with_capacity(n);
     for k in 0..n {
         // Chebyshev points lie close to the zeros of all orthogonal polynomials.
-        let mut x = -(std::f64::consts::PI * (k as f64 + 0.75) / (n as f64 + 0.5)).cos();
+        let mut x = -elementary::cos(std::f64::consts::PI * (k as f64 + 0.75) / (n as f64 + 0.5));
         for _ in 0..100 {
             let (v, slope) = f(x);
             let repelled: f64 = found.iter().map(|z| 1.0 / (x - z)).sum();

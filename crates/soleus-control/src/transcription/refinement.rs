@@ -3,6 +3,7 @@
 use super::collocation::{Collocation, Phase};
 use super::legendre::{gauss_points, lagrange_integral};
 use crate::function::Scratch;
+use soleus_math::elementary;
 use soleus_math::norm::{largest, largest_size};
 use soleus_optimization::linear::DenseLdlt;
 
@@ -242,7 +243,7 @@ pub fn refined_mesh(
     let mut parts = vec![1; errors.len()];
     let mut room = max_intervals.saturating_sub(errors.len());
     for i in order.into_iter().filter(|&i| errors[i] > tolerance) {
-        let wanted = (2.0 * errors[i] / tolerance).powf(1.0 / exponent as f64).ceil();
+        let wanted = elementary::powf(2.0 * errors[i] / tolerance, 1.0 / exponent as f64).ceil();
         parts[i] = (wanted as usize).clamp(2, MOST_PARTS).min(1 + room);
         room -= parts[i] - 1;
     }

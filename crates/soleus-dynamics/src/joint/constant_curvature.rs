@@ -11,6 +11,7 @@
 //! cos θ, also at θ = 0.
 
 use super::JointMotion;
+use soleus_math::elementary;
 use soleus_math::{Dual, Over, Real, Rotation, SpatialVec, Transform, Vec3, vec3};
 
 /// A compiled joint of constant curvature.
@@ -72,7 +73,7 @@ impl<P: Real> ConstantCurvature<P> {
 
 /// sin θ of the y axis n.
 fn sine<T: Real>(n: Vec3<T>) -> f64 {
-    n.x.value().hypot(n.z.value())
+    elementary::hypot(n.x.value(), n.z.value())
 }
 
 /// f and g of (2) with their first two derivatives by cos θ.

@@ -7,6 +7,7 @@ pub mod umberger2010;
 
 use crate::muscle::MuscleInfo;
 use soleus_math::Real;
+use soleus_math::elementary;
 
 /// Inputs of a metabolic model for a muscle at one time. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +78,7 @@ pub fn muscle_mass(f0: f64, l0: f64, specific_tension: f64, density: f64) -> f64
 
 /// Basal rate (W) of a body of a given mass (kg): coefficient · massᵉˣᵖᵒⁿᵉⁿᵗ (OpenSim's defaults 1.2 and 1).
 pub fn basal_rate(body_mass: f64, coefficient: f64, exponent: f64) -> f64 {
-    coefficient * body_mass.powf(exponent)
+    coefficient * elementary::powf(body_mass, exponent)
 }
 
 /// Excitations of slow and fast fibers with the slow share r: r sin(πe/2) and (1 − r)(1 − cos(πe/2)).

@@ -7,6 +7,7 @@ use super::error::MuscleError;
 use super::hill::{Hill, hill_numbers, root};
 use super::info::MuscleInfo;
 use crate::constants::Constants;
+use soleus_math::elementary;
 use soleus_math::{Over, Real};
 use soleus_model::muscle::{Bogert2011, Muscle};
 
@@ -86,7 +87,7 @@ impl<P: Real> Bogert2011Muscle<P> {
             beta: h.damping * h.vmax,
             default_state: [
                 p.default_activation,
-                m.optimal_fiber_length * m.pennation_angle_at_optimal.cos(),
+                m.optimal_fiber_length * elementary::cos(m.pennation_angle_at_optimal),
             ],
         })
     }

@@ -21,6 +21,7 @@ use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::pennation::SIGNIFICANT;
 use crate::constants::Constants;
+use soleus_math::elementary;
 use soleus_math::{Over, Real};
 use soleus_model::muscle::{DeGroote2016 as Parameters, Muscle};
 
@@ -108,7 +109,7 @@ impl<P: Real> DeGroote2016<P> {
 
     fn position<T: Over<P>>(&self, force: T, length: T) -> Position<T> {
         let k = self.tendon_stiffness;
-        let shift = ((k * 0.005).exp() - P::cst((TENDON_STIFFNESS * 0.005).exp())) * -0.2;
+        let shift = ((k * 0.005).exp() - P::cst(elementary::exp(TENDON_STIFFNESS * 0.005))) * -0.2;
         let shifted = force + (P::cst(0.25) - shift);
         let lt_n = (shifted * 5.0).ln() * k.recip() + 0.995; // (1)
         let width = self.optimal_fiber_length * self.pennation_angle.sin();
@@ -255,7 +256,7 @@ impl DeGroote2016Muscle {
         let p = c.position(f, L);
         let v = self.velocity(a * p.fl, f / p.cos_alpha - p.fp);
         let (cos, ldot) = (p.cos_alpha, v * (c.max_contraction_velocity * l0));
-        let width = l0 * c.pennation_angle.sin();
+        let width = l0 * elementary::sin(c.pennation_angle);
         info.activation = a;
         info.fiber_length = p.lm;
         info.normalized_fiber_length = p.lm_n;

@@ -6,6 +6,7 @@ use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use super::pennation::SIGNIFICANT;
 use crate::constants::Constants;
+use soleus_math::elementary;
 use soleus_math::{Over, Real};
 use soleus_model::muscle::{DeGrooteFregly2016, Muscle, TendonDynamicsMode};
 
@@ -162,8 +163,8 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
             per_scale: constant("active_force_width_scale", scale).recip(),
             kpas: P::cst(KPE) / e0,
             offset,
-            per_epas: P::cst(passive) / (P::cst(KPE.exp()) - offset),
-            kt: P::cst(((1.0 + C3) / C1).ln()) / constant("tendon_strain_at_one_norm_force", et),
+            per_epas: P::cst(passive) / (P::cst(elementary::exp(KPE)) - offset),
+            kt: P::cst(elementary::ln((1.0 + C3) / C1)) / constant("tendon_strain_at_one_norm_force", et),
             beta: constant("fiber_damping", beta),
             default_state,
         })

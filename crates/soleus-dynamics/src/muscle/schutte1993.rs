@@ -4,6 +4,7 @@ use super::activation::RateActivation;
 use super::error::{MuscleError, require};
 use super::simm::{ROUNDOFF, SimmGeometry, SimmMuscle, cos_pennation, curve, value};
 use crate::constants::Constants;
+use soleus_math::elementary;
 use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::{Muscle, Schutte1993, default_curves};
 
@@ -91,7 +92,7 @@ impl<P: Real> Schutte1993Muscle<P> {
     fn passive<T: Real>(&self, x: T) -> T {
         match &self.passive {
             Some(f) => value(f, x),
-            None => ((x - 1.0) * 8.0).exp() * (-4f64).exp(),
+            None => ((x - 1.0) * 8.0).exp() * elementary::exp(-4f64),
         }
     }
 

@@ -5,6 +5,7 @@ use super::equilibrium::Equilibrium;
 use super::error::{MuscleError, require};
 use super::info::MuscleInfo;
 use crate::constants::Constants;
+use soleus_math::elementary;
 use soleus_math::function::SimmSpline;
 use soleus_math::{Function, Over, Real};
 use soleus_model::muscle::Muscle;
@@ -36,7 +37,7 @@ pub(crate) fn cos_pennation<P: Real, T: Over<P>>(l: T, w: P) -> T {
     let s = l.recip() * w;
     if s.value() >= 1.0 {
         // OpenSim's cosine of π/2 in double precision is not quite zero.
-        T::cst(std::f64::consts::FRAC_PI_2.cos())
+        T::cst(elementary::cos(std::f64::consts::FRAC_PI_2))
     } else if s.value() <= 0.0 || s.value().is_nan() {
         T::one()
     } else {
@@ -201,7 +202,7 @@ pub(crate) trait SimmMuscle {
     fn relax(&self, L: f64, a: f64) -> Result<(f64, Equilibrium), MuscleError> {
         let g = self.geometry();
         let w = g.width;
-        let rigid = |l_along: f64| l_along / (w / l_along).atan().cos();
+        let rigid = |l_along: f64| l_along / elementary::cos(elementary::atan(w / l_along));
         if L < g.ls {
             let found = Equilibrium { at_lower_bound: true, ..Equilibrium::immediate(0.0) };
             return Ok((w, found));
@@ -211,7 +212,7 @@ pub(crate) trait SimmMuscle {
         let mut lt = L - l * cos;
         if lt < g.ls {
             lt = g.ls;
-            cos = (w / (L - lt)).atan().cos();
+            cos = elementary::cos(elementary::atan(w / (L - lt)));
             l = rigid(L - lt).max(w);
         }
 
@@ -255,7 +256,7 @@ pub(crate) trait SimmMuscle {
             lt = L - l * cos;
             if lt < g.ls {
                 lt = g.ls;
-                cos = (w / (L - lt)).atan().cos();
+                cos = elementary::cos(elementary::atan(w / (L - lt)));
                 l = rigid(L - lt);
             }
         }

@@ -3,6 +3,7 @@
 use super::error::{MuscleError, require};
 use super::simm::{ROUNDOFF, SimmGeometry, SimmMuscle, cos_pennation};
 use crate::constants::Constants;
+use soleus_math::elementary;
 use soleus_math::{Over, Real};
 use soleus_model::muscle::{Muscle, Thelen2003Deprecated};
 
@@ -108,7 +109,7 @@ impl<P: Real> Thelen2003OriginalMuscle<P> {
             vmax0: constant("Vmax0", p.vmax0),
             toe,
             ktoe: P::cst(3.0) / toe,
-            ctoe: F_TOE / (3f64.exp() - 1.0),
+            ctoe: F_TOE / (elementary::exp(3f64) - 1.0),
             klin: P::cst(1.712) / tendon_strain,
             per_kact: constant("KshapeActive", p.kshape_active).recip(),
             kpas: kpas / strain,

@@ -3,6 +3,8 @@
 //! They agree with the standard library to a few units in the last place; lanes outside the range of the formulas are
 //! computed by the standard library.
 
+use soleus_math::elementary;
+
 /// 1.5 · 2⁵²: added to a number below 2⁵¹, it leaves the nearest integer in the low bits.
 const TO_INTEGER: f64 = 6_755_399_441_055_744.0;
 
@@ -74,7 +76,7 @@ fn exp_lane(x: f64) -> f64 {
 #[inline(always)]
 pub(super) fn exp<const N: usize>(x: &[f64; N]) -> [f64; N] {
     let mut y = each(x, exp_lane);
-    mend(x, &mut y, |x| x.abs() < 700.0, f64::exp);
+    mend(x, &mut y, |x| x.abs() < 700.0, elementary::exp);
     y
 }
 
@@ -107,7 +109,7 @@ pub(super) fn ln<const N: usize>(x: &[f64; N]) -> [f64; N] {
         let tail = horner(w, &C) * w * s;
         e.mul_add(0.693_147_180_369_123_8, (2.0 * s) + e.mul_add(1.908_214_929_270_587_7e-10, tail))
     });
-    mend(x, &mut y, |x| x > 1e-300 && x < 1e300, f64::ln);
+    mend(x, &mut y, |x| x > 1e-300 && x < 1e300, elementary::ln);
     y
 }
 
@@ -147,7 +149,7 @@ pub(super) fn sin<const N: usize>(x: &[f64; N], shift: u64) -> [f64; N] {
         let v = if quadrant & 1 == 0 { s } else { c };
         f64::from_bits(v.to_bits() ^ (quadrant & 2) << 62)
     });
-    let exact = |x: f64| if shift == 0 { x.sin() } else { x.cos() };
+    let exact = |x: f64| if shift == 0 { elementary::sin(x) } else { elementary::cos(x) };
     mend(x, &mut y, |x| x.abs() < 1e4, exact);
     y
 }
@@ -177,7 +179,7 @@ pub(super) fn sinh<const N: usize>(x: &[f64; N]) -> [f64; N] {
         let long = 0.5 * (e - 1.0 / e);
         if x.abs() < 1.0 { short_sinh(x) } else { long }
     });
-    mend(x, &mut y, |x| x.abs() < 700.0, f64::sinh);
+    mend(x, &mut y, |x| x.abs() < 700.0, elementary::sinh);
     y
 }
 
@@ -187,7 +189,7 @@ pub(super) fn cosh<const N: usize>(x: &[f64; N]) -> [f64; N] {
         let e = exp_lane(x);
         0.5 * (e + 1.0 / e)
     });
-    mend(x, &mut y, |x| x.abs() < 700.0, f64::cosh);
+    mend(x, &mut y, |x| x.abs() < 700.0, elementary::cosh);
     y
 }
 
@@ -201,7 +203,7 @@ pub(super) fn tanh<const N: usize>(x: &[f64; N]) -> [f64; N] {
         let long = (1.0 - 2.0 / (e + 1.0)).copysign(x);
         if x.abs() < 0.5 { short } else { long }
     });
-    mend(x, &mut y, |x| x.abs() < 300.0, f64::tanh);
+    mend(x, &mut y, |x| x.abs() < 300.0, elementary::tanh);
     y
 }
 

@@ -6,6 +6,7 @@ use super::functions;
 use super::{Job, Steps};
 use crate::graph::{Op, Table};
 use crate::program::Program;
+use soleus_math::elementary;
 use std::ops::Range;
 
 /// One or two places: 64 bytes, where machine code likes them.
@@ -236,10 +237,10 @@ impl Machine {
             Op::Tanh => functions::tanh(&a),
             Op::Sinh => functions::sinh(&a),
             Op::Cosh => functions::cosh(&a),
-            Op::Pow => a.map(|a| a.powf(call.power)),
+            Op::Pow => a.map(|a| elementary::powf(a, call.power)),
             Op::Atan2 => {
                 let b = read(call.b);
-                std::array::from_fn(|l| a[l].atan2(b[l]))
+                std::array::from_fn(|l| elementary::atan2(a[l], b[l]))
             }
             Op::Rank => a.map(|a| self.tables[call.b as usize].rank(a)),
             Op::Cell => {

@@ -7,6 +7,7 @@
 
 use super::{Corner, half_rise, power_basis, rough_guess, solve_increasing};
 use crate::Real;
+use crate::elementary;
 
 /// Coefficients of a piece.
 const N: usize = 10;
@@ -286,8 +287,10 @@ impl Chebyshev {
             }
         }
         Chebyshev {
-            points: std::array::from_fn(|k| 0.5 * angle(k).cos()),
-            share: std::array::from_fn(|j| std::array::from_fn(|k| weight(j) * (j as f64 * angle(k)).cos())),
+            points: std::array::from_fn(|k| 0.5 * elementary::cos(angle(k))),
+            share: std::array::from_fn(|j| {
+                std::array::from_fn(|k| weight(j) * elementary::cos(j as f64 * angle(k)))
+            }),
             powers,
         }
     }

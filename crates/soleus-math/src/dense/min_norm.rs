@@ -1,6 +1,7 @@
 //! Solution of a small symmetric positive semidefinite system of unknown rank.
 
 use crate::Real;
+use crate::elementary;
 
 /// Solves A x = b for symmetric positive semidefinite A (row by row, order m = b.len()), in place.
 ///
@@ -27,7 +28,7 @@ pub fn factorize_min_norm<T: Real>(a: &[T], scratch: &mut [T], order: &mut [usiz
         *o = i;
     }
     let largest = (0..m).map(|i| a[i * m + i].hint()).fold(0.0, f64::max);
-    let floor = m as f64 * f64::EPSILON.powf(0.875) * largest;
+    let floor = m as f64 * elementary::powf(f64::EPSILON, 0.875) * largest;
 
     // Factorise P A Pᵀ = L Lᵀ down to the rank; the upper triangle is not kept.
     let mut rank = m;

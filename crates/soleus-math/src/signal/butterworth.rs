@@ -1,6 +1,7 @@
 //! Zero-phase third-order Butterworth low-pass filter.
 
 use super::error::{SignalError, positive};
+use crate::elementary;
 
 /// Third-order Butterworth low-pass filter for samples `dt` (s) apart, by the bilinear transform:
 ///
@@ -26,7 +27,7 @@ impl Butterworth {
         if fc >= 0.5 * fs {
             fc = 0.49 * fs;
         }
-        let w = (2.0 * std::f64::consts::PI * fc * dt / 2.0).tan(); // (1)
+        let w = elementary::tan(2.0 * std::f64::consts::PI * fc * dt / 2.0); // (1)
         let (w2, w3) = (w * w, w * w * w);
         let d = (w + 1.0) * (w * w + w + 1.0);
         Ok(Butterworth {

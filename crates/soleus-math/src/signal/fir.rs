@@ -2,6 +2,7 @@
 
 use super::error::{SignalError, positive};
 use super::pad::pad;
+use crate::elementary;
 use std::f64::consts::PI;
 
 /// FIR low-pass filter of order M for samples `dt` (s) apart:
@@ -36,7 +37,7 @@ impl FirLowpass {
         let h: Vec<f64> = (0..=2 * order)
             .map(|j| {
                 let k = j as f64 - m;
-                let window = 0.54 + 0.46 * (k * PI / m).cos();
+                let window = 0.54 + 0.46 * elementary::cos(k * PI / m);
                 sinc(k * w * dt) * dt * w / PI * window // (1)
             })
             .collect();
@@ -62,7 +63,7 @@ impl FirLowpass {
 
 /// sin x / x. Below 1e-8 the next term, x²/6, is lost in rounding.
 fn sinc(x: f64) -> f64 {
-    if x.abs() < 1e-8 { 1.0 } else { x.sin() / x }
+    if x.abs() < 1e-8 { 1.0 } else { elementary::sin(x) / x }
 }
 
 #[cfg(test)]

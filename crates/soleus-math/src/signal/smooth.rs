@@ -1,6 +1,7 @@
 //! Spline smoothing with a cutoff frequency.
 
 use super::error::{SignalError, positive};
+use crate::elementary;
 use crate::function::{GcvSpline, Smoothing};
 use crate::table::Table;
 use std::f64::consts::PI;
@@ -21,7 +22,7 @@ pub fn smoothed(table: &Table, cutoff_hz: f64, degree: usize) -> Result<Table, S
         _ => return Err(SignalError::TooFew { what: "a spline", needed: degree + 1, found: times.len() }),
     };
     let m = (degree / 2 + 1) as f64;
-    let p = (2f64.sqrt() - 1.0) / (step * (2.0 * PI * fc).powf(2.0 * m));
+    let p = (2f64.sqrt() - 1.0) / (step * elementary::powf(2.0 * PI * fc, 2.0 * m));
     let per_label = table.element().components();
     let mut columns = Vec::with_capacity(table.columns().len());
     for (c, y) in table.columns().iter().enumerate() {

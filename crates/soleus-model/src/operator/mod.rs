@@ -11,6 +11,7 @@ mod muscles;
 use crate::document::Element;
 use crate::model::Model;
 use crate::muscle::TendonDynamicsMode;
+use soleus_math::elementary;
 use soleus_math::{Function, vec3};
 
 /// A change to a model. Names and defaults are those of OpenSim.
@@ -188,7 +189,7 @@ impl ModelOperator {
             ModelOperator::AddResiduals(r) => actuators::add_residuals(model, r),
             ModelOperator::PrescribeCoordinateValues(list) => actuators::prescribe(model, list),
             ModelOperator::Slope(degrees) => {
-                let (g, (sin, cos)) = (model.gravity, degrees.to_radians().sin_cos());
+                let (g, (sin, cos)) = (model.gravity, elementary::sin_cos(degrees.to_radians()));
                 model.gravity = vec3(cos * g.x + sin * g.y, cos * g.y - sin * g.x, g.z);
                 Ok(())
             }

@@ -1,6 +1,7 @@
 //! Scaling of a symmetric matrix before factorization.
 
 use crate::nlp::SparsityPattern;
+use soleus_math::elementary;
 
 /// Passes over the matrix; each takes the root of what is left.
 const PASSES: usize = 6;
@@ -32,8 +33,9 @@ pub fn equilibrate(lower: &SparsityPattern, values: &mut [f64], scale: &mut Vec<
         // The power of two next to 1/√top; rows of nothing, or of something that is not a number, stay.
         let mut changed = false;
         for (t, s) in top.iter_mut().zip(scale.iter_mut()) {
-            let exponent = if *t > 0.0 && t.is_finite() { (-0.5 * t.log2()).round() } else { 0.0 };
-            *t = exponent.exp2();
+            let exponent =
+                if *t > 0.0 && t.is_finite() { (-0.5 * elementary::log2(*t)).round() } else { 0.0 };
+            *t = elementary::exp2(exponent);
             *s *= *t;
             changed |= exponent != 0.0;
         }

@@ -17,6 +17,7 @@
 
 use super::basis::{Basis, Costs};
 use super::{PowerProgram, SharingError};
+use soleus_math::elementary;
 
 /// An exponent is at most so many times the last.
 const GROWTH: f64 = 1.5;
@@ -222,7 +223,7 @@ fn compute_step(p: &PowerProgram, s: &mut Scratch, e: f64) {
             continue;
         }
         let unit = s.unit[s.group_of[i]];
-        s.h[i] = (e - 1.0).sqrt() * (s.h[i] / unit).powf(0.5 * e - 1.0);
+        s.h[i] = (e - 1.0).sqrt() * elementary::powf(s.h[i] / unit, 0.5 * e - 1.0);
         s.gamma[i] = gradient(s.x[i], s.h[i], unit, e);
     }
     let Scratch { off, unit, group, is_held, h, gamma, hd, pull, basis, .. } = s;
@@ -238,12 +239,20 @@ fn compute_step(p: &PowerProgram, s: &mut Scratch, e: f64) {
 
 /// The x̂ of a pull that is given in units of h; by logarithms, as the power might be no number.
 fn asked(pull: f64, h: f64, unit: f64, e: f64) -> f64 {
-    if pull == 0.0 { 0.0 } else { unit * ((pull.abs().ln() + h.ln()) / (e - 1.0)).exp().copysign(pull) }
+    if pull == 0.0 {
+        0.0
+    } else {
+        unit * elementary::exp((elementary::ln(pull.abs()) + elementary::ln(h)) / (e - 1.0)).copysign(pull)
+    }
 }
 
 /// g/h, likewise.
 fn gradient(x: f64, h: f64, unit: f64, e: f64) -> f64 {
-    if x == 0.0 { 0.0 } else { ((e - 1.0) * (x.abs() / unit).ln() - h.ln()).exp().copysign(x) }
+    if x == 0.0 {
+        0.0
+    } else {
+        elementary::exp((e - 1.0) * elementary::ln(x.abs() / unit) - elementary::ln(h)).copysign(x)
+    }
 }
 
 /// Goes along the step until an unknown is what it is asked to be, beyond which it would cost more, or meets its bound, which then holds

@@ -13,6 +13,7 @@
 
 use super::{PowerProgram, SharingError, largest};
 use soleus_math::dense::{factorize_cholesky, solve_cholesky};
+use soleus_math::elementary;
 
 /// Steps at most; twenty are usual.
 const MAX_STEPS: usize = 120;
@@ -139,7 +140,7 @@ fn iterate(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError>
         for q in s.parts.iter_mut().filter(|q| free(q)) {
             q.d = 0.0; // (2)
             if e > 1.0 {
-                q.d += e * (e - 1.0) * q.y.powf(e - 2.0);
+                q.d += e * (e - 1.0) * elementary::powf(q.y, e - 2.0);
             }
             // A part without bounds must not make the matrix infinite.
             q.d = q.d.max(1e-12);
@@ -189,7 +190,7 @@ fn iterate(p: &mut PowerProgram, s: &mut Scratch) -> Result<usize, SharingError>
 
 /// p yᵖ⁻¹.
 fn slope(p: f64, y: f64) -> f64 {
-    p * y.powf(p - 1.0)
+    p * elementary::powf(y, p - 1.0)
 }
 
 /// Parts of all unknowns, each started well inside its bounds.

@@ -9,6 +9,8 @@
 //! interior-point method. If no x within the bounds satisfies the equations, the x with the smallest |b − A x| is
 //! returned together with the remainder.
 
+use soleus_math::elementary;
+
 mod active_set;
 mod basis;
 mod dual_newton;
@@ -186,7 +188,7 @@ impl PowerProgram {
             iterations += interior::solve(self)? + active_set::solve(self)?;
             feasible = feasible && largest(&self.missing) <= FEASIBLE * scale;
         }
-        let cost = self.x.iter().map(|x| x.abs().powf(self.exponent)).sum();
+        let cost = self.x.iter().map(|x| elementary::powf(x.abs(), self.exponent)).sum();
         Ok(Shared { cost, violation: largest(&self.missing), feasible, iterations })
     }
 

@@ -1,5 +1,7 @@
 //! Step size control.
 
+use soleus_math::elementary;
+
 /// A rule for the next step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Controller {
@@ -38,7 +40,7 @@ impl Controller {
                 } else if e == 0.0 {
                     5.0 * h
                 } else {
-                    0.9 * h * e.recip().powf(1.0 / f64::from(order))
+                    0.9 * h * elementary::powf(e.recip(), 1.0 / f64::from(order))
                 };
                 if next > h && (limited || next < 1.2 * h) {
                     next = h;
@@ -58,9 +60,11 @@ impl Controller {
                 }
                 if e > 1.0 {
                     *rejected = true;
-                    return (false, h * (0.9 * e.powf(-alpha)).max(0.2));
+                    return (false, h * (0.9 * elementary::powf(e, -alpha)).max(0.2));
                 }
-                let mut factor = (0.9 * e.max(1e-10).powf(-alpha) * last.powf(BETA)).clamp(0.2, 10.0);
+                let mut factor =
+                    (0.9 * elementary::powf(e.max(1e-10), -alpha) * elementary::powf(*last, BETA))
+                        .clamp(0.2, 10.0);
                 if *rejected || limited {
                     factor = factor.min(1.0);
                 }

@@ -7,6 +7,7 @@ use crate::hermite::blend;
 use crate::integrate::{Integrator, Statistics, StepOptions};
 use crate::ode::{ExplicitOde, RhsError};
 use crate::stop::{Quantity, Stop, first_not_finite};
+use soleus_math::elementary;
 
 /// Simbody's first step, s: a tenth of the time scale of 0.1 s that it assumes.
 const SIMBODY_FIRST_STEP: f64 = 0.01;
@@ -178,7 +179,7 @@ impl ExplicitRungeKutta {
             (h0 * 1e-3).max(1e-6)
         } else {
             // The norm is relative to the accuracy: (accuracy/largest)^(1/p).
-            (self.options.accuracy / largest).powf(1.0 / f64::from(self.tableau.error_order))
+            elementary::powf(self.options.accuracy / largest, 1.0 / f64::from(self.tableau.error_order))
         };
         if h1.is_finite() { h1.min(100.0 * h0) } else { h0 }
     }

@@ -8,6 +8,7 @@ use crate::integrate::{Integrator, Statistics, StepOptions};
 use crate::linear::{Complex, DenseLu, LinearSolver};
 use crate::ode::{ImplicitOde, RhsError};
 use crate::stop::{Quantity, Stop, first_not_finite};
+use soleus_math::elementary;
 
 /// Newton iterations per attempt.
 const MAX_ITERATIONS: usize = 7;
@@ -128,7 +129,7 @@ impl<R: LinearSolver<f64>, C: LinearSolver<Complex>> RadauIIA5<R, C> {
     /// the size asked for belongs to a larger estimate: 0.1 a^(2/3), as in the program RADAU5 (Hairer & Wanner 1996).
     fn allowed(&self) -> f64 {
         let a = self.options.accuracy;
-        a.max(0.1 * a.powf(2.0 / 3.0))
+        a.max(0.1 * elementary::powf(a, 2.0 / 3.0))
     }
 
     /// Both matrices (3).
@@ -238,7 +239,11 @@ impl<R: LinearSolver<f64>, C: LinearSolver<Complex>> RadauIIA5<R, C> {
                 let ahead = eta * change * self.theta.powi(left) / wanted;
                 if ahead >= 1.0 && eta * change > wanted {
                     let q = ahead.clamp(1e-4, 20.0);
-                    return Attempt::Diverged(0.8 * q.powf(-1.0 / (4.0 + f64::from(left))), worst, change);
+                    return Attempt::Diverged(
+                        0.8 * elementary::powf(q, -1.0 / (4.0 + f64::from(left))),
+                        worst,
+                        change,
+                    );
                 }
             }
             last = change.max(f64::MIN_POSITIVE);
@@ -345,7 +350,7 @@ where
         (self.accepted, self.rejected) = (None, false);
         // Short enough for the fastest rates, if nothing else is known: 1 % of the way to a unit change.
         let rate = self.norm.norm(&self.x[1], &self.xdot).0;
-        let guess = self.options.accuracy.powf(0.25) * 0.1 / rate.max(1.0);
+        let guess = elementary::powf(self.options.accuracy, 0.25) * 0.1 / rate.max(1.0);
         self.h = self.options.initial_step.unwrap_or(guess).min(self.options.max_step);
         Ok(())
     }
@@ -389,7 +394,7 @@ where
                     // Fewer Newton iterations, bolder steps.
                     let safety =
                         0.9 * (2 * MAX_ITERATIONS + 1) as f64 / (2 * MAX_ITERATIONS + iterations) as f64;
-                    let mut shrink = (e.powf(0.25) / safety).clamp(0.125, 5.0);
+                    let mut shrink = (elementary::powf(e, 0.25) / safety).clamp(0.125, 5.0);
                     if e > 1.0 {
                         reason = Stop::Underflow { time: t0, step: h, component: worst, error: e };
                         self.statistics.rejected += 1;
@@ -399,7 +404,7 @@ where
                     }
                     // Gustafsson's predictive rule: the trend of the last two errors (section IV.8).
                     if let Some((last_h, last_e)) = self.accepted {
-                        let trend = (last_h / h) * (e * e / last_e).powf(0.25) / 0.9;
+                        let trend = (last_h / h) * elementary::powf(e * e / last_e, 0.25) / 0.9;
                         shrink = shrink.max(trend.clamp(0.125, 5.0));
                     }
                     self.accepted = Some((h, e.max(1e-2)));

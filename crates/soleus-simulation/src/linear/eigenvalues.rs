@@ -1,6 +1,7 @@
 //! Eigenvalues of a dense matrix.
 
 use super::Complex;
+use soleus_math::elementary;
 
 /// QR steps for one eigenvalue; three are usual.
 const MAX_STEPS: usize = 60;
@@ -133,8 +134,8 @@ fn balance(n: usize, a: &mut [f64]) {
             if row == 0.0 || column == 0.0 {
                 continue;
             }
-            let exponent = (0.5 * (row / column).log2()).round();
-            let f = exponent.exp2();
+            let exponent = (0.5 * elementary::log2(row / column)).round();
+            let f = elementary::exp2(exponent);
             if column * f + row / f < 0.95 * (row + column) {
                 done = false;
                 for j in 0..n {
@@ -156,7 +157,7 @@ fn conj(z: Complex) -> Complex {
 }
 
 fn size(z: Complex) -> f64 {
-    z.re.hypot(z.im)
+    elementary::hypot(z.re, z.im)
 }
 
 fn sqrt(z: Complex) -> Complex {
@@ -181,7 +182,7 @@ fn wilkinson(a: Complex, b: Complex, c: Complex, d: Complex) -> Complex {
 
 /// (c, s) with c x + s y = r and c̄ y − s̄ x = 0, |c|² + |s|² = 1.
 fn rotation(x: Complex, y: Complex) -> (Complex, Complex) {
-    let r = size(x).hypot(size(y));
+    let r = elementary::hypot(size(x), size(y));
     if r == 0.0 {
         return (Complex::new(1.0, 0.0), Complex::default());
     }

@@ -7,6 +7,7 @@ use crate::linear::Pattern;
 use crate::ode::{ImplicitOde, Projected, RhsError};
 use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, JacobianWorkspace, SparseMatrix};
 use soleus_dynamics::system::{State, System, SystemRef, Workspace};
+use soleus_math::elementary;
 
 /// A system under given controls as f(t, y, ẏ) = 0 with y = [q, u, z, λ]: inverse dynamics, force balance of
 /// muscles, constraints on accelerations with their multipliers λ, which are algebraic (index 1). Jacobians are
@@ -186,7 +187,7 @@ fn redundant_constraints(system: &System) -> Vec<f64> {
     }
     let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
     for (i, q) in x.q.iter_mut().enumerate() {
-        *q += 0.05 + 0.03 * (1.7 * i as f64).sin();
+        *q += 0.05 + 0.03 * elementary::sin(1.7 * i as f64);
     }
     system.compute_kinematics(&x, &mut ws);
     system.constraints.compute(&system.tree, &ws.kin, x.time, &mut ws.constraints);

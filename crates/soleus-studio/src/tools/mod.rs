@@ -1,6 +1,7 @@
 //! Every tool of the library by name: its form, its run from JSON, and how to do the same without a page.
 
 mod same;
+mod verbs;
 
 pub use same::same;
 

@@ -1,94 +1,8 @@
 //! The same request outside of a page: as a command, and in Python.
 
 use super::TOOLS;
+use super::verbs::{SPACED, VERBS};
 use serde_json::{Map, Value, json};
-
-/// How the command does what a tool does: its verb, and the flag of each field. Fields that are not here have no flag.
-struct Verb {
-    tool: &'static str,
-    verb: &'static str,
-    /// Field and flag. A flag that ends in `!` is given when the field is false.
-    flags: &'static [(&'static str, &'static str)],
-}
-
-const MOTION: &[(&str, &str)] = &[
-    ("model", "--model"),
-    ("motion", "--motion"),
-    ("loads", "--loads"),
-    ("force_sets", "--force-set"),
-    ("residuals", "--residuals"),
-    ("reserves", "--reserves"),
-    ("cutoff_hz", "--cutoff-hz"),
-    ("from", "--from"),
-    ("to", "--to"),
-    ("every", "--every"),
-    ("exponent", "--exponent"),
-    ("muscle_physiology", "--isometric!"),
-    ("output.folder", "--out"),
-    ("opensim_faults", "--opensim-faults"),
-    ("root_angles", "--root-angles"),
-];
-
-const VERBS: &[Verb] = &[
-    Verb {
-        tool: "inverse_kinematics",
-        verb: "ik",
-        flags: &[
-            ("model", "--model"),
-            ("markers", "--markers"),
-            ("task_file", "--tasks"),
-            ("from", "--from"),
-            ("to", "--to"),
-            ("chunks", "--chunks"),
-            ("output.motion", "--out"),
-            ("output.errors", "--errors"),
-        ],
-    },
-    Verb {
-        tool: "inverse_dynamics",
-        verb: "id",
-        flags: &[
-            ("model", "--model"),
-            ("motion", "--motion"),
-            ("loads", "--loads"),
-            ("cutoff_hz", "--cutoff-hz"),
-            ("exclude", "--exclude"),
-            ("from", "--from"),
-            ("to", "--to"),
-            ("output", "--out"),
-            ("opensim_faults", "--opensim-faults"),
-            ("root_angles", "--root-angles"),
-        ],
-    },
-    Verb { tool: "static_optimization", verb: "so", flags: MOTION },
-    Verb {
-        tool: "simulate",
-        verb: "simulate",
-        flags: &[
-            ("model", ""),
-            ("excitation", "--excitation"),
-            ("controls", "--controls"),
-            ("initial", "--initial"),
-            ("duration", "--duration"),
-            ("accuracy", "--accuracy"),
-            ("step", "--step"),
-            ("interval", "--interval"),
-            ("deadline", "--deadline"),
-            ("output.folder", "--out"),
-            ("opensim_faults", "--opensim-faults"),
-        ],
-    },
-    Verb {
-        tool: "predict_walk",
-        verb: "demo",
-        flags: &[("speed", "--speed"), ("page", "--out"), ("picture", "--picture")],
-    },
-    Verb {
-        tool: "setup_file",
-        verb: "run",
-        flags: &[("file", ""), ("model", "--model"), ("opensim_faults", "--opensim-faults")],
-    },
-];
 
 /// Methods of a model in Python that have another name than the tool.
 const METHODS: &[(&str, &str)] = &[
@@ -136,7 +50,7 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<
             (Value::Bool(true), None) => words.push(flag.to_string()),
             (Value::Array(list), _) => {
                 let list: Vec<String> = list.iter().map(plain).collect();
-                let spaced = *flag == "--exclude";
+                let spaced = SPACED.contains(flag);
                 words.push(flag.to_string());
                 words.push(if spaced {
                     list.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" ")

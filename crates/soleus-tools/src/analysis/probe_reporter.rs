@@ -5,6 +5,7 @@ use super::probe_operation::{LookBack, operated};
 use super::{Analysis, AnalysisError, Moment, Output, Recorder};
 use soleus_dynamics::System;
 use soleus_dynamics::metabolics::probe::MetabolicProbe;
+use soleus_math::elementary;
 use soleus_model::Model;
 use soleus_model::probe::{Probe, ProbeKind, ProbeOperation};
 
@@ -115,7 +116,9 @@ impl Analysis for ProbeReporter {
                 Quantity::Metabolic(p) => p.rates(now.system, now.x, now.controls, now.ws, &mut self.rows),
                 Quantity::Actuators { list, part, exponent, sum, gain } => {
                     let first = self.rows.len();
-                    let values = list.iter().map(|&i| gain * at_work(now, i, false)[*part].powf(*exponent));
+                    let values = list
+                        .iter()
+                        .map(|&i| gain * elementary::powf(at_work(now, i, false)[*part], *exponent));
                     self.rows.extend(values);
                     if *sum {
                         let total = self.rows[first..].iter().sum();

@@ -6,11 +6,12 @@
 //!
 //! N is singular where the second angle is a quarter turn.
 
+use soleus_math::elementary;
 use soleus_math::{Dual, Real};
 
 /// The columns of N.
 pub(super) fn columns(q: [f64; 3]) -> [[f64; 3]; 3] {
-    let ((s0, c0), (s1, c1)) = (q[0].sin_cos(), q[1].sin_cos());
+    let ((s0, c0), (s1, c1)) = (elementary::sin_cos(q[0]), elementary::sin_cos(q[1]));
     [[1.0, 0.0, 0.0], [0.0, c0, s0], [s1, -s0 * c1, c0 * c1]]
 }
 

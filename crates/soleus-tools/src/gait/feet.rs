@@ -2,6 +2,7 @@
 
 use crate::plates::{FootPaths, Side};
 use crate::scale::landmark;
+use soleus_math::elementary;
 use soleus_math::signal::{Butterworth, even_step, padded};
 use soleus_math::table::{Element, Table};
 use soleus_math::{Vec3, vec3};
@@ -247,7 +248,8 @@ fn velocity(t: &[f64], p: &[Vec3<f64>]) -> Vec<Vec3<f64>> {
 
 /// Where points lie closest together: means that shift to their neighbours, from several starts, then of nearer neighbours.
 fn densest(points: &[Vec3<f64>]) -> Option<Vec3<f64>> {
-    let weight = |p: &Vec3<f64>, m: Vec3<f64>, sd: f64| (-(*p - m).norm_sq() / (2.0 * sd * sd)).exp();
+    let weight =
+        |p: &Vec3<f64>, m: Vec3<f64>, sd: f64| elementary::exp(-(*p - m).norm_sq() / (2.0 * sd * sd));
     let shifted = |mut m: Vec3<f64>, sd: f64| {
         for _ in 0..10 {
             let sum = points.iter().fold((0.0, Vec3::zero()), |(s, v), p| {

@@ -1,6 +1,7 @@
 //! How far frames are turned from how they were seen, and how that changes with the pose.
 
 use soleus_dynamics::multibody::{Tree, TreeKinematics};
+use soleus_math::elementary;
 use soleus_math::{Rotation, SymMat33, Vec3};
 
 /// A frame of the model whose orientation was measured.
@@ -154,7 +155,7 @@ fn bend(phi: Vec3<f64>) -> SymMat33<f64> {
     let c = if theta < 1e-3 {
         1.0 / 12.0 + theta * theta / 720.0
     } else {
-        (1.0 - half * half.cos() / half.sin()) / (theta * theta)
+        (1.0 - half * elementary::cos(half) / elementary::sin(half)) / (theta * theta)
     };
     // φφᵀ − θ²I is minus the inertia of a unit mass at φ.
     SymMat33::of_point(phi).scale(-c)

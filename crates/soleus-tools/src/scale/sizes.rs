@@ -20,6 +20,7 @@ use crate::inverse_kinematics::{InverseKinematics, MarkerTask, Settings, Tasks};
 use soleus_dynamics::System;
 use soleus_dynamics::kinematics::Resolve;
 use soleus_math::dense::{factorize_cholesky, solve_cholesky};
+use soleus_math::elementary;
 use soleus_math::{Table, Vec3, vec3};
 use soleus_model::id::CoordinateId;
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
@@ -102,7 +103,7 @@ pub fn fit_sizes(
         .collect();
     let groups = segments(&model, &seen)?;
     let count = groups.iter().filter(|g| **g != usize::MAX).max().map_or(0, |g| g + 1);
-    let first = usual.map_or_else(|| first_size(&model, markers, &frames, &seen), Ok)?.ln();
+    let first = elementary::ln(usual.map_or_else(|| first_size(&model, markers, &frames, &seen), Ok)?);
     let mut log_s = vec![first; 3 * count];
     let mut poses: Vec<Vec<f64>> = Vec::new();
     let displaced = raised_arms(markers, &frames);
@@ -139,7 +140,7 @@ pub fn fit_sizes(
         let squares: Vec<f64> = distances.iter().flatten().map(|d| d * d).collect();
         rms = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
         // The whole has the size of its parts, unless it is known.
-        let mean = usual.map_or(log_s.iter().sum::<f64>() / log_s.len().max(1) as f64, f64::ln);
+        let mean = usual.map_or(log_s.iter().sum::<f64>() / log_s.len().max(1) as f64, elementary::ln);
         let change = normal.solve(&log_s, mean);
         for (s, d) in log_s.iter_mut().zip(&change) {
             *s += d.clamp(-0.2, 0.2);
@@ -162,7 +163,7 @@ pub fn fit_sizes(
         let on = |m: &&usize| inside(&body_of(&model, **m));
         Segment {
             bodies: (1..model.bodies.len()).filter(inside).map(|b| model.bodies[b].name.clone()).collect(),
-            factors: std::array::from_fn(|k| log_s[3 * g + k].exp()),
+            factors: std::array::from_fn(|k| elementary::exp(log_s[3 * g + k])),
             markers: seen.iter().filter(on).count(),
         }
     });
@@ -223,7 +224,7 @@ fn raised_arms(markers: &Table, frames: &[Vec<Vec3<f64>>]) -> Vec<(String, f64)>
             let [shoulder, elbow] = [middle(f, &SHOULDER, Some(side))?, middle(f, &ELBOW, Some(side))?];
             let down = middle(f, &["ASIS", "PSIS"], None)? - middle(f, &SHOULDER, None)?;
             let arm = elbow - shoulder;
-            Some((arm.dot(down) / (arm.norm() * down.norm())).clamp(-1.0, 1.0).acos().to_degrees())
+            Some(elementary::acos((arm.dot(down) / (arm.norm() * down.norm())).clamp(-1.0, 1.0)).to_degrees())
         });
         let (sum, n) = angles.fold((0.0, 0.0), |(sum, n), a| (sum + a, n + 1.0));
         let raised =
@@ -272,7 +273,11 @@ fn scaled_model(document: &Document, model: &Model, factors: &Factors) -> Result
 fn factors_of(groups: &[usize], log_s: &[f64]) -> Factors {
     let one = |g: &usize| match *g {
         usize::MAX => vec3(1.0, 1.0, 1.0),
-        g => vec3(log_s[3 * g].exp(), log_s[3 * g + 1].exp(), log_s[3 * g + 2].exp()),
+        g => vec3(
+            elementary::exp(log_s[3 * g]),
+            elementary::exp(log_s[3 * g + 1]),
+            elementary::exp(log_s[3 * g + 2]),
+        ),
     };
     Factors(groups.iter().map(one).collect())
 }

@@ -8,6 +8,7 @@ use soleus_dynamics::force::Kernel;
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{System, Workspace};
+use soleus_math::elementary;
 use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use soleus_simulation::system::ControlNodes;
@@ -319,7 +320,7 @@ impl Actuator {
     /// Part of the optimal force at the end of a window under a constant control.
     fn reached(&self, control: f64, states: &[f64], (t0, t1): (f64, f64)) -> f64 {
         match self.lag {
-            Some(tau) => control + (states[0] - control) * (-(t1 - t0) / tau).exp(),
+            Some(tau) => control + (states[0] - control) * elementary::exp(-(t1 - t0) / tau),
             None => control,
         }
     }
@@ -328,7 +329,7 @@ impl Actuator {
     fn control_for(&self, reached: f64, states: &[f64], (t0, t1): (f64, f64)) -> f64 {
         match self.lag {
             Some(tau) => {
-                let rest = (-(t1 - t0) / tau).exp();
+                let rest = elementary::exp(-(t1 - t0) / tau);
                 (reached - states[0] * rest) / (1.0 - rest)
             }
             None => reached,

@@ -16,6 +16,7 @@
 
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_math::Dual;
+use soleus_math::elementary;
 use soleus_simulation::linear::{Complex, Field};
 
 /// Most states that a muscle class has.
@@ -281,7 +282,7 @@ impl Contraction<'_> {
     ) -> bool {
         let n = N.min(z.len());
         let mut before = f64::INFINITY;
-        *rate = rate.max(1e-16).powf(0.8);
+        *rate = elementary::powf(rate.max(1e-16), 0.8);
         for k in 0..MOST_ITERATIONS {
             let change = step.changes::<N>();
             let mut f = [[0.0; MOST_STATES]; 3];

@@ -5,6 +5,7 @@ use crate::static_optimization::{Error, LoadSharing, Settings};
 use soleus_dynamics::multibody::compute_generalized_forces;
 use soleus_dynamics::{Loads, State, System, Workspace};
 use soleus_math::dense::solve_min_norm;
+use soleus_math::elementary;
 use soleus_math::{Rotation, SpatialVec, Vec3, vec3};
 use soleus_model::Model;
 use std::ops::RangeInclusive;
@@ -103,7 +104,7 @@ pub fn average_heading(
         along += R.axis(0).x + R.axis(2).z;
         across += R.axis(2).x - R.axis(0).z;
     }
-    across.atan2(along)
+    elementary::atan2(across, along)
 }
 
 /// The one body that moves in ground with six mobilities.

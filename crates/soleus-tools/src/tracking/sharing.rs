@@ -3,6 +3,7 @@
 use super::actuators::Actuators;
 use super::response::Response;
 use super::{Effort, Settings, Target};
+use soleus_math::elementary;
 use soleus_optimization::separable::{PowerProgram, SharingError};
 
 /// Forces fᵢ = f⁰ᵢ + sᵢ xᵢ, where x solves min Σ|xᵢ|ᵖ under linear equations and bounds.
@@ -132,7 +133,7 @@ impl Sharing {
             Effort::Activation { by_volume, .. } => {
                 // Activation runs nearly straight with force between the ends of the range.
                 let slope = (range.activation[1] - range.activation[0]) / width;
-                let weight = if by_volume { a.volume.powf(1.0 / self.exponent) } else { 1.0 };
+                let weight = if by_volume { elementary::powf(a.volume, 1.0 / self.exponent) } else { 1.0 };
                 match slope > 0.0 && slope.is_finite() {
                     true => (range.force[0] - range.activation[0] / slope, 1.0 / (slope * weight)),
                     false => (0.0, a.optimal_force),

@@ -26,6 +26,7 @@ use super::controls::WindowControls;
 use super::response::Response;
 use soleus_dynamics::System;
 use soleus_dynamics::system::{Actor, State};
+use soleus_math::elementary;
 use soleus_simulation::{MechanicalOde, SystemOde};
 
 /// Nodes, the beginning among them.
@@ -596,7 +597,7 @@ impl Krylov {
             for (j, [c, s]) in self.rotations[..k].iter().enumerate() {
                 (h[j], h[j + 1]) = (c * h[j] + s * h[j + 1], c * h[j + 1] - s * h[j]);
             }
-            let r = h[k].hypot(left);
+            let r = elementary::hypot(h[k], left);
             if !(r > 0.0) {
                 break;
             }

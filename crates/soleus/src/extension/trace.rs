@@ -2,6 +2,7 @@
 
 use soleus_graph::{Graph, Op, Recorded, record};
 use soleus_math::Real;
+use soleus_math::elementary;
 use soleus_math::formula::{Expr, Operator};
 use std::collections::HashMap;
 
@@ -50,7 +51,7 @@ pub(super) fn traced(
     law: impl FnOnce(&[Recorded], &mut [Recorded]),
 ) -> Result<Vec<Expr>, String> {
     // Any values will do: nothing may depend on them.
-    let start: Vec<f64> = (0..inputs.len()).map(|i| 0.3 + 0.1 * (1.7 * i as f64).sin()).collect();
+    let start: Vec<f64> = (0..inputs.len()).map(|i| 0.3 + 0.1 * elementary::sin(1.7 * i as f64)).collect();
     let (recording, nodes) = record(&start, |x| {
         let mut out = vec![Recorded::zero(); outputs];
         law(x, &mut out);

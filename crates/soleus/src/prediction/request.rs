@@ -18,6 +18,7 @@ use soleus_io::study::{
     self, ContinuationSettings, Goal, GoalKind, GuessSettings, HelpSettings, ModelStep, ModelStepKind,
     Parameter, StartSettings, Study, VariableInfo, Weight,
 };
+use soleus_math::elementary;
 use soleus_model::muscle::MuscleKind;
 use soleus_model::{Document, ForceKind, Model, ModelOperator};
 use soleus_viewer::scene::FEW_FACES;
@@ -437,7 +438,7 @@ impl Predict {
         study.tolerance = Some(1e-4);
         let mass = base.model.total_mass();
         let rounded = |x: f64| {
-            let unit = 10f64.powf(x.log10().floor() - 1.0);
+            let unit = elementary::powf(10f64, elementary::log10(x).floor() - 1.0);
             (x / unit).round() * unit
         };
         let strong = walker.turns.iter().chain([&walker.mirror.forward]);

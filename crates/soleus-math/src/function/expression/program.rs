@@ -2,6 +2,7 @@
 
 use super::super::Function;
 use crate::Real;
+use crate::elementary;
 
 /// Most numbers the machine holds at a time: results of definitions and operands that wait.
 /// The stack is an array of this size, so that running allocates nothing.
@@ -187,7 +188,7 @@ fn softplus<T: Real>(x: T, s: T) -> T {
 fn erf<T: Real>(x: T, value: f64, sign: f64) -> T {
     let x0 = x.value();
     let dx = x - x0;
-    let slope = sign * std::f64::consts::FRAC_2_SQRT_PI * (-x0 * x0).exp();
+    let slope = sign * std::f64::consts::FRAC_2_SQRT_PI * elementary::exp(-x0 * x0);
     let mut y = T::cst(value);
     let (mut h, mut h_before) = (1.0, 0.0);
     let (mut power, mut factor) = (T::one(), slope);

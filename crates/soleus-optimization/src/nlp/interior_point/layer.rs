@@ -1,6 +1,7 @@
 //! The barrier problem, of the program itself or of its restoration.
 
 use super::scaled::Scaled;
+use soleus_math::elementary;
 
 /// Equality-constrained form in w = (x, a), where every auxiliary variable a belongs to one row:
 ///
@@ -156,13 +157,13 @@ impl Layer {
         for i in 0..self.n {
             let (l, u) = (self.lower[i], self.upper[i]);
             if l > f64::NEG_INFINITY {
-                logs += (w[i] - l).ln();
+                logs += elementary::ln(w[i] - l);
                 if u == f64::INFINITY {
                     linear += w[i] - l;
                 }
             }
             if u < f64::INFINITY {
-                logs += (u - w[i]).ln();
+                logs += elementary::ln(u - w[i]);
                 if l == f64::NEG_INFINITY {
                     linear += u - w[i];
                 }

@@ -5,6 +5,7 @@ use super::iterate::{Point, errors, largest_primal_step};
 use super::layer::Layer;
 use super::method::{Method, State};
 use super::system::{Lesson, Matrix};
+use soleus_math::elementary;
 
 // Constants of the filter method with Ipopt's names and defaults: `gamma_theta`, `gamma_phi`, `delta`, `s_theta`,
 // `s_phi`, `eta_phi`, `alpha_min_frac`, `kappa_soc`, `obj_max_inc`.
@@ -99,7 +100,8 @@ struct Reference {
 impl Reference {
     /// Switching condition (eq. 19): the objective matters more than the violation.
     fn is_objective_step(&self, alpha: f64) -> bool {
-        self.slope < 0.0 && alpha * (-self.slope).powf(S_PHI) > DELTA * self.theta.powf(S_THETA)
+        self.slope < 0.0
+            && alpha * elementary::powf(-self.slope, S_PHI) > DELTA * elementary::powf(self.theta, S_THETA)
     }
 
     /// Armijo condition (eq. 20).
@@ -110,8 +112,8 @@ impl Reference {
     /// Sufficient progress in one of the two (eq. 18).
     fn is_progress(&self, theta: f64, phi: f64) -> bool {
         if phi > self.phi {
-            let size = if self.phi.abs() > 10.0 { self.phi.abs().log10() } else { 1.0 };
-            if (phi - self.phi).log10() > OBJECTIVE_MAX_INCREASE + size {
+            let size = if self.phi.abs() > 10.0 { elementary::log10(self.phi.abs()) } else { 1.0 };
+            if elementary::log10(phi - self.phi) > OBJECTIVE_MAX_INCREASE + size {
                 return false;
             }
         }
@@ -125,7 +127,9 @@ impl Reference {
         if self.slope < 0.0 {
             alpha = alpha.min(GAMMA_PHI * self.theta / -self.slope);
             if self.theta <= theta_min {
-                alpha = alpha.min(DELTA * self.theta.powf(S_THETA) / (-self.slope).powf(S_PHI));
+                alpha = alpha.min(
+                    DELTA * elementary::powf(self.theta, S_THETA) / elementary::powf(-self.slope, S_PHI),
+                );
             }
         }
         ALPHA_MIN_FRACTION * alpha

@@ -8,6 +8,7 @@ use super::restoration::Parent;
 use super::scaled::Scaled;
 use super::system::{Matrix, System, max_abs};
 use crate::nlp::{Counts, Iteration, Options};
+use soleus_math::elementary;
 use std::ops::ControlFlow;
 
 /// Why the loop ended.
@@ -165,7 +166,7 @@ impl State {
     /// Moves bounds that rounding has let w come too close to (`slack_move`, section 3.5).
     fn widen(&mut self, layer: &mut Layer) {
         let least = f64::EPSILON * self.mu.min(1.0);
-        let most = |bound: f64| f64::EPSILON.powf(0.75) * bound.abs().max(1.0);
+        let most = |bound: f64| elementary::powf(f64::EPSILON, 0.75) * bound.abs().max(1.0);
         for i in 0..layer.n {
             let w = self.point.w[i];
             if w - layer.lower[i] < least {
@@ -430,7 +431,7 @@ impl<'a, 'p> Method<'a, 'p> {
                 return;
             }
             force = false;
-            st.mu = (MU_LINEAR * st.mu).min(st.mu.powf(MU_POWER)).max(mu_min);
+            st.mu = (MU_LINEAR * st.mu).min(elementary::powf(st.mu, MU_POWER)).max(mu_min);
             st.tau = TAU_MIN.max(1.0 - st.mu);
             layer.set_barrier(st.mu);
             if layer.penalty.is_some() {

@@ -4,6 +4,7 @@ use super::layer::Layer;
 use super::scaled::Scaled;
 use crate::linear::equilibrate;
 use crate::nlp::{KktPattern, KktSolver};
+use soleus_math::elementary;
 
 /// The KKT matrix of the current iterate and how to solve with it.
 pub(in crate::nlp) struct System {
@@ -175,7 +176,7 @@ impl System {
         (dw, dy): (&mut [f64], &mut [f64]),
     ) -> Result<(), Singular> {
         let (mut delta_w, mut delta_c) = (self.least_delta, 0.0);
-        let delta_c_try = DELTA_C * mu.powf(DELTA_C_EXPONENT);
+        let delta_c_try = DELTA_C * elementary::powf(mu, DELTA_C_EXPONENT);
         loop {
             let inertia = self.factor(layer, matrix, delta_w, delta_c);
             let singular = inertia.zero > 0;

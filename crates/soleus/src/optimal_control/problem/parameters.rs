@@ -16,6 +16,7 @@ use soleus_control::musculoskeletal::{Demands, ModelProblem, Node, ParameterRang
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::moco::{MocoParameter, MocoStudySetup};
+use soleus_math::elementary;
 use soleus_model::Element;
 use std::path::Path;
 use std::sync::Arc;
@@ -197,7 +198,7 @@ fn enough<F>(
     for n in NODES {
         // Chebyshev's points; those next to the value of the file add nothing.
         let point = |k: usize| {
-            let c = (std::f64::consts::PI * (k as f64 + 0.5) / n as f64).cos();
+            let c = elementary::cos(std::f64::consts::PI * (k as f64 + 0.5) / n as f64);
             0.5 * (lower + upper) + 0.5 * (upper - lower) * c
         };
         let near = |x: &f64| (x - value).abs() < 1e-3 * (upper - lower);
@@ -249,7 +250,7 @@ fn residuals(s: &System) -> Vec<f64> {
     let mut all = Vec::new();
     for seed in [0.3, 2.1] {
         let mut x = s.default_state.clone();
-        let wave = |i: usize| (1.7 * i as f64 + seed).sin();
+        let wave = |i: usize| elementary::sin(1.7 * i as f64 + seed);
         x.q.iter_mut().enumerate().for_each(|(i, q)| *q += 0.1 * wave(i));
         x.u.iter_mut().enumerate().for_each(|(i, u)| *u += wave(i + 5));
         let xdot: Vec<f64> = (0..implicit.num_states()).map(|i| wave(i + 11)).collect();

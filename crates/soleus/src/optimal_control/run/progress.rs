@@ -2,6 +2,7 @@
 
 use crate::context::{Context, Progress, Reached};
 use soleus_control::transcription::{Collocation, StatesReader};
+use soleus_math::elementary;
 use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::{Iteration, Solution};
 use std::collections::VecDeque;
@@ -113,11 +114,11 @@ fn agreed(guesses: &VecDeque<Option<f64>>) -> Option<f64> {
 fn seconds_left(history: &VecDeque<(f64, f64)>, tolerance: f64) -> Option<f64> {
     let (first, last) = (history.front()?, history.back()?);
     let steps = history.len() as f64 - 1.0;
-    let fall = (first.1 / last.1).ln();
+    let fall = elementary::ln(first.1 / last.1);
     if steps < 3.0 || !(fall > 0.0) || !(last.1 > 0.0) {
         return None;
     }
-    let needed = (last.1 / tolerance).ln().max(0.0) / (fall / steps);
+    let needed = elementary::ln(last.1 / tolerance).max(0.0) / (fall / steps);
     Some(needed * (last.0 - first.0) / steps)
 }
 

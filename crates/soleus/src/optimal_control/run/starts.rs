@@ -6,6 +6,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Trajectory};
 use soleus_io::study::StartSettings;
 use soleus_math::Random;
+use soleus_math::elementary;
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
@@ -154,7 +155,7 @@ pub fn disturb(
     let of_coordinates: Vec<[f64; 3]> = (0..n).map(|i| wave(width(i))).collect();
     let of_states: Vec<[f64; 3]> = (2 * n..base.states.len()).map(|_| wave(1.0)).collect();
     let of_controls: Vec<[f64; 3]> = (0..base.controls.len()).map(|_| wave(1.0)).collect();
-    let value = |[size, turns, phase]: [f64; 3], at: f64| size * (TAU * (turns * at + phase)).sin();
+    let value = |[size, turns, phase]: [f64; 3], at: f64| size * elementary::sin(TAU * (turns * at + phase));
     for (k, time) in t.times.iter_mut().enumerate() {
         let at = (*time - first) / (last - first).max(1e-300);
         *time = first + at * duration;
@@ -164,7 +165,7 @@ pub fn disturb(
         for (i, &w) in of_coordinates.iter().enumerate() {
             row[i] += value(w, at);
             row[n + i] /= stretch;
-            row[n + i] += w[0] * TAU * w[1] / duration * (TAU * (w[1] * at + w[2])).cos();
+            row[n + i] += w[0] * TAU * w[1] / duration * elementary::cos(TAU * (w[1] * at + w[2]));
         }
         for (i, &w) in of_states.iter().enumerate() {
             if base.states[2 * n + i].ends_with("/activation") {

@@ -3,6 +3,7 @@
 use crate::files::digest;
 use soleus_control::Collocation;
 use soleus_io::iterate::Fingerprint;
+use soleus_math::elementary;
 use soleus_optimization::NonlinearProgram;
 
 /// The fingerprint of a program.
@@ -15,7 +16,7 @@ pub fn of_program(program: &mut Collocation) -> Fingerprint {
     program.compute_constraints(&x, &mut c);
     // Small values count beside large ones; what is not defined here is left out.
     let finite_ones = c.iter().enumerate().filter(|(_, c)| c.is_finite());
-    let constraints = finite_ones.map(|(i, c)| c.asinh() * wave(i)).sum();
+    let constraints = finite_ones.map(|(i, c)| elementary::asinh(*c) * wave(i)).sum();
     let (mut least, mut most) = (vec![0.0; m], vec![0.0; m]);
     program.compute_constraint_bounds(&mut least, &mut most);
     let all = lower.iter().chain(&upper).chain(&least).chain(&most);
@@ -30,7 +31,7 @@ pub fn of_program(program: &mut Collocation) -> Fingerprint {
 
 /// A seeded number between −1 and 1.
 fn wave(i: usize) -> f64 {
-    (1.7 * i as f64 + 0.3).sin()
+    elementary::sin(1.7 * i as f64 + 0.3)
 }
 
 /// A point between bounds.
