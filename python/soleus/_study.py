@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _soleus
+from ._quality import Measure
 from ._results import MEMORY, Result, Written, floats, run_tool
 from ._table import PathLike, Table
 
@@ -90,9 +92,17 @@ class Solution(Result):
     def __getitem__(self, label: str) -> Any:
         return self.table[label]
 
+    def _measures(self) -> list[Measure]:
+        c = self.certificate
+        return [
+            Measure("equations, largest error", c.constraint_violation, ""),
+            Measure("bounds, largest violation", c.bound_violation, ""),
+            Measure("optimality, largest error", c.dual_infeasibility, ""),
+        ]
+
     def resume(self, **options: Any) -> Study:
         """The study, to be continued from this solution: a stopped solve continues with its multipliers; a finished one becomes the initial guess, with
-        ``intervals=100`` or other options."""
+        ``mesh=100`` (the number of mesh intervals) or other options."""
         if self._study is None:
             raise TypeError("this solution has no study to resume")
         if self._iterate is not None and not options:
@@ -180,6 +190,43 @@ class Entry:
         return ", ".join(f"{k}={v!r}" for k, v in self._data.items() if k != "line" and v not in (None, [], False))
 
 
+def _named(options: dict[str, Any]) -> dict[str, Any]:
+    """Options under the names that requests have."""
+    return {("intervals" if k == "mesh" else k): v for k, v in options.items()}
+
+
+@functools.cache
+def _study_model() -> Any:
+    """The class of the model of a study: the model itself, whose parameters to optimise belong to the study."""
+    from ._model import Component, Model
+    from .formula import Controller, Force
+
+    class StudyModel(Model):
+        __slots__ = ("_study",)
+        _study: Study
+
+        @classmethod
+        def _held_by(cls, study: Study, model: Model) -> StudyModel:
+            made = cls._of(model._core)
+            assert isinstance(made, StudyModel)
+            made._study = study
+            return made
+
+        def add(self, part: Force | Controller | str) -> Component:
+            if not (isinstance(part, Force) and part.parameters):
+                return super().add(part)
+            if "study" not in self._study._request:
+                names = ", ".join(part.parameters)
+                raise TypeError(f"`{names}` of force `{part.name}` cannot be optimised in a problem defined by keywords; save it as a study, or give it a value in `constants`")
+            plain = copy.copy(part)
+            plain.parameters = {}
+            added = super().add(plain)
+            self._study._add_parameters(part)
+            return added
+
+    return StudyModel
+
+
 class Study:
     """An optimal control problem, ready to be solved. The content of a study file can be inspected and changed: ``study.goals["effort"].weight = 10``;
     ``study.data`` is all of it."""
@@ -202,9 +249,9 @@ class Study:
                 self.set_model(model)
 
     def with_options(self, **options: Any) -> Study:
-        """The same study with other options: ``intervals``, ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
+        """The same study with other options: ``intervals`` (or ``mesh``), ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
         self._sync()
-        return Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **options})
+        return Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **_named(options)})
 
     def _plain(self) -> dict[str, Any]:
         return {k: v for k, v in self._request.items() if isinstance(v, dict)}
@@ -234,7 +281,9 @@ class Study:
         if self._model is None and not hasattr(self._request.get("model"), "muscles"):
             model = self._read_model()
             self._model = model, model.to_bytes()
-        return self._request["model"] if self._model is None else self._model[0]
+        held = self._request["model"] if self._model is None else self._model[0]
+        model: Model = _study_model()._held_by(self, held)
+        return model
 
     def _read_model(self) -> Model:
         from ._model import Model, example
@@ -313,10 +362,14 @@ class Study:
                 "start": [{"name": k, "weight": start} for k, (_, start) in force.states.items()],
             }
         )
+        self._add_parameters(force)
+
+    def _add_parameters(self, force: Force) -> None:
+        """Optimises the parameters of a force of the model."""
         for name, bounds in force.parameters.items():
             path = f"/forceset/{force.name}"
             entry = {"name": name, "bounds": list(bounds), "component_paths": [path], "property_name": name}
-            setup["parameters"].append(entry)
+            self.data["setup"]["parameters"].append(entry)
 
     def set_model(self, model: Model) -> None:
         """Uses this model instead of the one in the study; the operators of the study are applied to it."""
@@ -336,7 +389,7 @@ class Study:
         :meth:`~Solution.view`. Ctrl-C stops the solve; :class:`Interrupted` then contains the motion so far, and ``resume().solve()`` continues from
         it."""
         self._sync()
-        request = {**self._request, **options}
+        request = {**self._request, **_named(options)}
         iterate = request.pop("_iterate", None)
         file = f"{MEMORY}/solution.iterate"
         memory = [(file, iterate)] if iterate is not None else []
