@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
@@ -564,7 +564,7 @@ class Model:
         duration: float = 1.0,
         *,
         excitation: float | None = None,
-        controls: Source | None = None,
+        controls: Source | Callable[..., ArrayLike] | None = None,
         initial: Source | None = None,
         method: str = "rkm",
         accuracy: float = 1e-5,
@@ -574,7 +574,15 @@ class Model:
         deadline: float | None = None,
     ) -> Motion:
         """A forward simulation from the default state or the first row of ``initial``. ``method`` is ``rkm`` (as in OpenSim), ``dopri5``, ``radau5``
-        (stiff models), ``midpoint``, ``rosenbrock`` or ``semi-explicit-euler``."""
+        (stiff models), ``midpoint``, ``rosenbrock`` or ``semi-explicit-euler``.
+
+        ``controls`` is a table of controls, or for prototypes a function ``policy(t, q, u, z)`` of arrays with one row per copy (here one) that returns the
+        controls; it is called every ``interval`` seconds (default 0.01), and the simulation takes steps of ``step`` by ``rosenbrock`` or
+        ``semi-explicit-euler``. See :class:`Batch` for thousands of copies, and :func:`soleus.controller` for controllers that are traced."""
+        if callable(controls):
+            from . import _callback
+
+            return _callback.simulate(self, controls, duration, initial, method, step, interval)
         request = {
             "model": self,
             "duration": duration,

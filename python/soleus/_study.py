@@ -16,6 +16,7 @@ from ._results import MEMORY, Result, Written, floats, run_tool
 from ._table import PathLike, Table
 
 if TYPE_CHECKING:
+    from ._callback import CallbackGoal
     from ._model import Model, Page
     from .formula import Force, Goal
 
@@ -137,9 +138,10 @@ class Solution(Result):
 class Named(Mapping[str, "Entry"]):
     """Entries of a study by name: goals, states, controls, parameters."""
 
-    def __init__(self, entries: list[dict[str, Any]], what: str) -> None:
+    def __init__(self, entries: list[dict[str, Any]], what: str, callbacks: list[tuple[CallbackGoal, float]] | None = None) -> None:
         self._entries = entries
         self._what = what
+        self._callbacks = callbacks
 
     def __getitem__(self, name: str) -> Entry:
         for entry in self._entries:
@@ -157,8 +159,15 @@ class Named(Mapping[str, "Entry"]):
         """Removes an entry."""
         self._entries.remove(self[name]._data)
 
-    def add(self, entry: Goal | None = None, **fields: Any) -> None:
-        """Adds an entry: its fields, or a traced goal with its ``weight``."""
+    def add(self, entry: Goal | CallbackGoal | None = None, **fields: Any) -> None:
+        """Adds an entry: its fields, or a traced goal (or one that is a plain function) with its ``weight``."""
+        from ._callback import CallbackGoal
+
+        if isinstance(entry, CallbackGoal):
+            if self._callbacks is None:
+                raise TypeError(f"{entry!r} can only be added to the goals of a study")
+            self._callbacks.append((entry, float(fields.get("weight", 1.0))))
+            return
         if entry is not None:
             kind = {"formula": {"formula": entry.formula, "when": entry.when}}
             fields = {"name": entry.name, "kind": kind, **fields}
@@ -236,10 +245,12 @@ class Study:
         self._request = dict(request)
         # The model that somebody looked at, and its bytes then.
         self._model: tuple[Model, bytes] | None = None
+        # Goals that are plain functions, with their weights: no file can hold them.
+        self._callbacks: list[tuple[CallbackGoal, float]] = []
 
     def __getstate__(self) -> dict[str, Any]:
         self._sync()
-        return {"_tool": self._tool, "_request": self._request, "_model": None}
+        return {"_tool": self._tool, "_request": self._request, "_model": None, "_callbacks": self._callbacks}
 
     def _sync(self) -> None:
         """Takes over what was changed in the model."""
@@ -251,7 +262,9 @@ class Study:
     def with_options(self, **options: Any) -> Study:
         """The same study with other options: ``intervals`` (or ``mesh``), ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
         self._sync()
-        return Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **_named(options)})
+        made = Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **_named(options)})
+        made._callbacks = list(self._callbacks)
+        return made
 
     def _plain(self) -> dict[str, Any]:
         return {k: v for k, v in self._request.items() if isinstance(v, dict)}
@@ -304,8 +317,8 @@ class Study:
         """Goals by name; for problems defined by keywords, only added goals."""
         if "study" not in self._request:
             entries: list[dict[str, Any]] = self._request.setdefault("goals", [])
-            return Named(entries, "goal")
-        return Named(self.data["setup"]["goals"], "goal")
+            return Named(entries, "goal", self._callbacks)
+        return Named(self.data["setup"]["goals"], "goal", self._callbacks)
 
     @property
     def states(self) -> Named:
@@ -389,6 +402,14 @@ class Study:
         :meth:`~Solution.view`. Ctrl-C stops the solve; :class:`Interrupted` then contains the motion so far, and ``resume().solve()`` continues from
         it."""
         self._sync()
+        if self._callbacks:
+            from . import _callback
+
+            plain = self.with_options()
+            plain._callbacks = []
+            found = _callback.solve(plain, self._callbacks, {"threads": threads, "output": output, "page": page, **_named(options)})
+            found._study = self.with_options()
+            return found
         request = {**self._request, **_named(options)}
         iterate = request.pop("_iterate", None)
         file = f"{MEMORY}/solution.iterate"

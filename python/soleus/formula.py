@@ -494,11 +494,27 @@ def controller(
     return made
 
 
-def goal(function: Callable[..., Any] | None = None, *, when: str = "integral", name: str | None = None) -> Any:
+def goal(
+    function: Callable[..., Any] | None = None,
+    *,
+    when: str = "integral",
+    name: str | None = None,
+    callback: Sequence[str] | None = None,
+) -> Any:
     """Converts a function of model symbols to a goal. The goal is the integral of the value, or with ``when="initial"`` or ``"final"`` its value at one
-    end; :func:`initial`, :func:`final`, :func:`integral` and :func:`average` can be used in the formula instead."""
+    end; :func:`initial`, :func:`final`, :func:`integral` and :func:`average` can be used in the formula instead.
+
+    With ``callback=["knee_angle_r/value", "soleus_r/activation", …]`` the function is not traced: it is called with an array that has one row per point in
+    time and a column for each of these states and controls, and returns one value per row. Derivatives are found by differences, and the study is
+    solved several times; for prototypes with code that cannot be traced."""
     if function is None:
-        return lambda f: goal(f, when=when, name=name)
+        return lambda f: goal(f, when=when, name=name, callback=callback)
+    if callback is not None:
+        from ._callback import CallbackGoal
+
+        if when != "integral":
+            raise TypeError("a goal that is a plain function is an integral over time")
+        return CallbackGoal(name or function.__name__, function, callback)
     return Goal(name or function.__name__, traced(function), when)
 
 
