@@ -295,8 +295,8 @@ class Study:
             model = self._read_model()
             self._model = model, model.to_bytes()
         held = self._request["model"] if self._model is None else self._model[0]
-        model: Model = _study_model()._held_by(self, held)
-        return model
+        seen: Model = _study_model()._held_by(self, held)
+        return seen
 
     def _read_model(self) -> Model:
         from ._model import Model, example
