@@ -44,7 +44,7 @@ from .errors import (
     NotSolvedWarning,
     TableError,
 )
-from .formula import controller, force, goal, softplus, where
+from .formula import Expr, ModelSymbols as Symbols, controller, force, goal, softplus, where
 
 __all__ = [
     "Analyses",
@@ -56,6 +56,7 @@ __all__ = [
     "DeviceBatch",
     "Diagnostic",
     "Error",
+    "Expr",
     "ExternalForce",
     "ExternalLoads",
     "Failure",
@@ -84,6 +85,7 @@ __all__ = [
     "StepGradient",
     "StaticOptimizationResult",
     "Study",
+    "Symbols",
     "System",
     "Table",
     "TableError",

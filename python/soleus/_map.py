@@ -148,18 +148,31 @@ def map(
     return found.gathered()
 
 
+def _identity(f: Any) -> bytes:
+    """What tells functions apart: their names, their code, and the values that they hold."""
+    if isinstance(f, partial):
+        held = pickle.dumps((f.args, sorted(f.keywords.items())))
+        return b"partial" + _identity(f.func) + held
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return pickle.dumps(f)
+    cells = [c.cell_contents for c in getattr(f, "__closure__", None) or ()]
+    words = f"{f.__module__}.{f.__qualname__}".encode()
+    return words + _code(code) + pickle.dumps((cells, f.__defaults__, f.__kwdefaults__))
+
+
+def _code(code: Any) -> bytes:
+    parts = [_code(c) if hasattr(c, "co_code") else repr(c).encode() for c in code.co_consts]
+    return bytes(code.co_code) + b"|".join(parts) + repr((code.co_names, code.co_varnames)).encode()
+
+
 class _Kept:
     """Results in a folder, by what was computed of what. Files are written under another name first, so that any number of processes may share it."""
 
     def __init__(self, f: Callable[..., Any], folder: pathlib.Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        # The name of a function does not change with its code.
-        inner = f
-        while isinstance(inner, partial):
-            inner = inner.func
-        code = getattr(getattr(inner, "__code__", None), "co_code", b"")
-        self.function = hashlib.sha256(pickle.dumps(f) + code).digest()
+        self.function = hashlib.sha256(_identity(f)).digest()
 
     def _file(self, item: Any) -> pathlib.Path:
         return self.folder / (hashlib.sha256(self.function + pickle.dumps(item)).hexdigest()[:32] + ".pickle")

@@ -115,6 +115,16 @@ def test_identity_kept_results_are_not_computed_again(tmp_path: pathlib.Path, mo
     assert sl.map(counted, range(5), on="processes", workers=1, keep=tmp_path / "kept").values == second.values
 
 
+def test_identity_other_code_and_other_values_are_computed_anew(tmp_path: pathlib.Path) -> None:
+    def made(factor: int) -> object:
+        return lambda i: factor * i
+
+    first = sl.map(made(2), [3], keep=tmp_path)  # type: ignore[arg-type]
+    second = sl.map(made(5), [3], keep=tmp_path)  # type: ignore[arg-type]
+    third = sl.map(lambda i: 7 * i, [3], keep=tmp_path)
+    assert (first.values, second.values, third.values) == ([6], [15], [21])
+
+
 def slow(i: int) -> int:
     time.sleep(0.02 if i < 4 else 0.5)
     return i
