@@ -139,3 +139,34 @@ def test_analytic_ctrl_c_stops_a_map_and_keeps_what_is_done() -> None:
     partial = caught.value.partial
     assert partial.values[:4] == [0, 1, 2, 3]
     assert partial.failures[-1][1].kind == "Stopped"
+
+
+def test_identity_pickle_and_deepcopy(models: pathlib.Path) -> None:
+    """Models, systems, studies, solutions and traced functions: what comes back is equal, and independent."""
+    import copy
+
+    @sl.goal
+    def effort(m: sl.Symbols) -> sl.Expr:
+        return sl.formula.sum_of(m.excitation("*") ** 2)
+
+    @sl.force(coordinate="knee_angle", constants={"k": 3.0})
+    def spring(m: sl.Symbols, k: sl.Expr) -> sl.Expr:
+        return -k * m.q
+
+    study = sl.study(models.parent / "examples" / "kick.toml", intervals=6)
+    solution = study.solve()
+    model = sl.example("leg_swing")
+    for again in (lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy):
+        other = again(model)
+        assert other.to_bytes() == model.to_bytes()
+        other["soleus"].max_isometric_force = 1.0
+        assert model["soleus"].max_isometric_force == 4000.0
+        np.testing.assert_array_equal(again(model.compile()).evaluate(), model.compile().evaluate())
+        one = again(study)
+        one.goals["effort"].weight = 7
+        assert study.goals["effort"].weight != 7 and one.solve().certificate.iterations > 0
+        found = again(solution)
+        assert found.table == solution.table and found.certificate == solution.certificate
+        assert found.resume(mesh=8).solve().solved
+        assert again(effort).formula == effort.formula and again(spring).to_xml() == spring.to_xml()
+        assert str(again(sl.where(sl.Symbols().time > 1, 2, 3))) == "where(time > 1, 2, 3)"
