@@ -7,10 +7,13 @@
 >>> system.evaluate(q={"knee_angle_r": 0.5}, want=["udot", "muscle.tendon_force"], equilibrate=True)
 """
 
+from typing import TYPE_CHECKING
+
 from ._loads import ExternalForce, ExternalLoads
 from ._map import Failure, MapResult, map
 from ._model import Component, Components, Model, Page, example, read, view
 from ._progress import show_progress
+from ._quality import Measure, Quality
 from ._results import (
     Analyses,
     Consistent,
@@ -41,7 +44,7 @@ from .errors import (
     NotSolvedWarning,
     TableError,
 )
-from .formula import controller, force, goal, softplus, where
+from .formula import Expr, ModelSymbols as Symbols, controller, force, goal, softplus, where
 
 __all__ = [
     "Analyses",
@@ -53,6 +56,7 @@ __all__ = [
     "DeviceBatch",
     "Diagnostic",
     "Error",
+    "Expr",
     "ExternalForce",
     "ExternalLoads",
     "Failure",
@@ -62,6 +66,7 @@ __all__ = [
     "Jacobians",
     "Kinematics",
     "MapResult",
+    "Measure",
     "Model",
     "ModelError",
     "Moments",
@@ -70,6 +75,7 @@ __all__ = [
     "NotSolvedWarning",
     "Page",
     "Phase",
+    "Quality",
     "Residuals",
     "Rest",
     "Result",
@@ -79,6 +85,7 @@ __all__ = [
     "StepGradient",
     "StaticOptimizationResult",
     "Study",
+    "Symbols",
     "System",
     "Table",
     "TableError",
@@ -103,3 +110,16 @@ __all__ = [
     "view",
     "where",
 ]
+
+
+if TYPE_CHECKING:
+    from . import gym as gym
+else:
+
+    def __getattr__(name):
+        # Gymnasium is imported when somebody asks for it: ``sl.gym.make_vec(…)``.
+        if name == "gym":
+            import importlib
+
+            return importlib.import_module("soleus.gym")
+        raise AttributeError(f"module 'soleus' has no attribute {name!r}")

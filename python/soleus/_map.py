@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pathlib
 import pickle
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
+
+from ._progress import shower
+from .errors import Interrupted
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,7 +28,7 @@ class Failure:
     """The reason why an item failed."""
 
     kind: str
-    """Name of the exception, or ``WorkerDied``."""
+    """Name of the exception, ``WorkerDied`` or ``Stopped``."""
     message: str
     trace: str = ""
 
@@ -113,30 +118,144 @@ def map(
     on: str | Executor = "threads",
     workers: int | None = None,
     retries: int = 1,
+    keep: str | os.PathLike[str] | None = None,
 ) -> MapResult[R]:
     """Calls ``f`` for each item: ``on="threads"`` (tools release the GIL), ``"processes"``, ``"ray"``, ``"dask"``, or any
     :class:`concurrent.futures.Executor`.
 
     ``f`` is sent to each worker once, with the models it contains: ``functools.partial(process, model)``. Results are in the order of the items and
     do not depend on where they run. An exception affects only its own item, which becomes a :class:`Failure`; if a worker dies, only its current item
-    is lost, and is tried ``retries`` more times."""
+    is lost, and is tried ``retries`` more times.
+
+    ``keep`` is a folder in which results are kept as they come: a second call with the same function and items computes only what is missing there,
+    also after a stop or on another machine. Ctrl-C raises :class:`Interrupted`, whose ``partial`` has the results so far; the other items are failures
+    of kind ``Stopped``."""
     all_items = list(items)
+    if on not in ("threads", "processes", "ray", "dask") and not isinstance(on, Executor):
+        raise ValueError(f"unknown value on={on!r}; choose threads, processes, ray, dask or an Executor")
+    kept = None if keep is None else _Kept(f, pathlib.Path(keep))
+    found = _Found(all_items, kept)
+    todo = found.missing()
+    try:
+        if on == "processes":
+            _on_processes(f, found, todo, workers, retries)
+        elif todo:
+            _submitted(f, found, todo, on, workers, retries)
+    except KeyboardInterrupt as e:
+        raise Interrupted(partial=found.gathered()) from e
+    finally:
+        found.end()
+    return found.gathered()
+
+
+def _identity(f: Any) -> bytes:
+    """What tells functions apart: their names, their code, and the values that they hold."""
+    if isinstance(f, partial):
+        held = pickle.dumps((f.args, sorted(f.keywords.items())))
+        return b"partial" + _identity(f.func) + held
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return pickle.dumps(f)
+    cells = [c.cell_contents for c in getattr(f, "__closure__", None) or ()]
+    words = f"{f.__module__}.{f.__qualname__}".encode()
+    return words + _code(code) + pickle.dumps((cells, f.__defaults__, f.__kwdefaults__))
+
+
+def _code(code: Any) -> bytes:
+    parts = [_code(c) if hasattr(c, "co_code") else repr(c).encode() for c in code.co_consts]
+    return bytes(code.co_code) + b"|".join(parts) + repr((code.co_names, code.co_varnames)).encode()
+
+
+class _Kept:
+    """Results in a folder, by what was computed of what. Files are written under another name first, so that any number of processes may share it."""
+
+    def __init__(self, f: Callable[..., Any], folder: pathlib.Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.function = hashlib.sha256(_identity(f)).digest()
+
+    def _file(self, item: Any) -> pathlib.Path:
+        return self.folder / (hashlib.sha256(self.function + pickle.dumps(item)).hexdigest()[:32] + ".pickle")
+
+    def get(self, item: Any) -> tuple[Any, float] | None:
+        try:
+            found: tuple[Any, float] = pickle.loads(self._file(item).read_bytes())
+        except (OSError, pickle.UnpicklingError, EOFError):
+            return None
+        return found
+
+    def put(self, item: Any, value: tuple[Any, float]) -> None:
+        file = self._file(item)
+        part = file.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(pickle.dumps(value))
+        os.replace(part, file)
+
+
+class _Found:
+    """What is known of each item, and how far the work has come."""
+
+    def __init__(self, items: list[Any], kept: _Kept | None) -> None:
+        self.items, self.kept = items, kept
+        self.done: dict[int, tuple[Any, float]] = {}
+        self.show, self.begin, self.shown = shower(), time.monotonic(), False
+        if kept is not None:
+            for i, item in enumerate(items):
+                value = kept.get(item)
+                if value is not None:
+                    self.done[i] = value
+
+    def missing(self) -> list[int]:
+        return [i for i in range(len(self.items)) if i not in self.done]
+
+    def put(self, i: int, value: tuple[Any, float]) -> None:
+        self.done[i] = value
+        if self.kept is not None and not isinstance(value[0], Failure):
+            self.kept.put(self.items[i], value)
+        # As tools do: most work is done sooner.
+        if self.show is not None and time.monotonic() - self.begin > 0.8:
+            self.shown = True
+            failed = sum(isinstance(v, Failure) for v, _ in self.done.values())
+            self.show("items", float(len(self.done)), float(len(self.items)), None, f"{failed} failed" if failed else "")
+
+    def end(self) -> None:
+        if self.shown and self.show is not None:
+            self.show()
+
+    def gathered(self) -> MapResult[Any]:
+        stopped = Failure("Stopped", "stopped (Ctrl-C)"), 0.0
+        found = [self.done.get(i, stopped) for i in range(len(self.items))]
+        return MapResult(self.items, [value for value, _ in found], [seconds for _, seconds in found])
+
+
+def _submitted(f: Callable[[Any], Any], found: _Found, todo: list[int], on: str | Executor, workers: int | None, retries: int) -> None:
+    """On what has futures: what is done is noted in the order in which it is asked for; what has not begun when somebody stops it never does."""
     if on == "ray":
-        return _on_ray(f, all_items, workers, retries)
+        _on_ray(f, found, todo, workers, retries)
+        return
     if on == "dask":
         client = _dask_client(workers)
         # The function, and the models that it holds, travel once.
         function = client.scatter(f, broadcast=True, hash=False)
-        futures = [client.submit(_call, function, item, pure=False, retries=retries) for item in all_items]
-        return _gathered(all_items, [_settled(x.result) for x in futures])
-    if isinstance(on, Executor):
-        return _gathered(all_items, [_settled(x.result) for x in [on.submit(_call, f, item) for item in all_items]])
-    if on == "threads":
-        with ThreadPoolExecutor(workers or _cores()) as pool:
-            return _gathered(all_items, [x.result() for x in [pool.submit(_call, f, item) for item in all_items]])
-    if on == "processes":
-        return _on_processes(f, all_items, workers, retries)
-    raise ValueError(f"unknown value on={on!r}; choose threads, processes, ray, dask or an Executor")
+        tasks = {i: client.submit(_call, function, found.items[i], pure=False, retries=retries) for i in todo}
+        try:
+            for i, task in tasks.items():
+                found.put(i, _settled(task.result))
+        except KeyboardInterrupt:
+            client.cancel(list(tasks.values()))
+            raise
+        return
+    pool = on if isinstance(on, Executor) else ThreadPoolExecutor(workers or _cores())
+    futures = {pool.submit(_call, f, found.items[i]): i for i in todo}
+    try:
+        for future in as_completed(futures):
+            found.put(futures[future], _settled(future.result))
+    except KeyboardInterrupt:
+        for future in futures:
+            future.cancel()
+        raise
+    finally:
+        if pool is not on:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _dask_client(workers: int | None) -> Any:
@@ -153,7 +272,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _on_processes(f: Callable[[T], R], items: list[T], workers: int | None, retries: int) -> MapResult[R]:
+def _on_processes(f: Callable[[Any], Any], found: _Found, waiting: list[int], workers: int | None, retries: int) -> None:
     """A pool breaks as a whole when a worker dies. What was not done goes to a new pool; what was being worked on may have been the cause, so
     that it goes alone."""
     import multiprocessing
@@ -161,36 +280,37 @@ def _on_processes(f: Callable[[T], R], items: list[T], workers: int | None, retr
     context = multiprocessing.get_context("spawn")
     # Once for each process, with the models that it holds.
     sent = pickle.dumps(f)
-    done: dict[int, tuple[R | Failure, float]] = {}
+    items, done = found.items, found.done
     deaths: dict[int, int] = {}
-    waiting = list(range(len(items)))
     while waiting:
         # An item that broke a pool before is tried without company.
         suspects = [i for i in waiting if deaths.get(i, 0) > 0]
         now = suspects[:1] if suspects else waiting
         count = min(workers or _cores(), len(now))
-        with ProcessPoolExecutor(count, mp_context=context, initializer=_receive, initargs=(sent,)) as pool:
-            futures: dict[int, Future[tuple[R | Failure, float]]] = {i: pool.submit(_call_received, items[i]) for i in now}
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_receive, initargs=(sent,))
+        try:
+            futures: dict[int, Future[tuple[Any, float]]] = {i: pool.submit(_call_received, items[i]) for i in now}
             broken = False
             for i, future in futures.items():
                 try:
-                    done[i] = future.result()
+                    found.put(i, future.result())
                 except BrokenProcessPool:
                     broken = True
                 except Exception as e:  # noqa: BLE001  what cannot be pickled, say
-                    done[i] = Failure(type(e).__name__, str(e)), 0.0
+                    found.put(i, (Failure(type(e).__name__, str(e)), 0.0))
             if broken:
                 # Which item it was is not known; those that were started are among the first that are not done.
                 lost = [i for i in now if i not in done]
                 for i in lost[: count + 1]:
                     deaths[i] = deaths.get(i, 0) + 1
                     if len(now) == 1 and deaths[i] > retries:
-                        done[i] = Failure("WorkerDied", "the process that worked on it ended"), 0.0
+                        found.put(i, (Failure("WorkerDied", "the process that worked on it ended"), 0.0))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
         waiting = [i for i in waiting if i not in done]
-    return _gathered(items, [done[i] for i in range(len(items))])
 
 
-def _on_ray(f: Callable[[T], R], items: list[T], workers: int | None, retries: int) -> MapResult[R]:
+def _on_ray(f: Callable[[Any], Any], found: _Found, todo: list[int], workers: int | None, retries: int) -> None:
     import importlib
 
     ray: Any = importlib.import_module("ray")
@@ -201,8 +321,14 @@ def _on_ray(f: Callable[[T], R], items: list[T], workers: int | None, retries: i
     # The function, and the models that it holds, travel once.
     function = ray.put(f)
     remote: Any = ray.remote(max_retries=retries)(_call)
-    tasks: list[Any] = [remote.remote(function, item) for item in items]
-    return _gathered(items, [_settled(partial(ray.get, task)) for task in tasks])
+    tasks: dict[int, Any] = {i: remote.remote(function, found.items[i]) for i in todo}
+    try:
+        for i, task in tasks.items():
+            found.put(i, _settled(partial(ray.get, task)))
+    except KeyboardInterrupt:
+        for task in tasks.values():
+            ray.cancel(task)
+        raise
 
 
 def _settled(result: Callable[[], tuple[R | Failure, float]]) -> tuple[R | Failure, float]:
@@ -210,7 +336,3 @@ def _settled(result: Callable[[], tuple[R | Failure, float]]) -> tuple[R | Failu
         return result()
     except Exception as e:  # noqa: BLE001  a worker that died
         return Failure("WorkerDied", str(e).splitlines()[0] if str(e) else type(e).__name__), 0.0
-
-
-def _gathered(items: list[Any], found: list[tuple[R | Failure, float]]) -> MapResult[R]:
-    return MapResult(items, [value for value, _ in found], [seconds for _, seconds in found])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -522,7 +522,9 @@ class Model:
             "from": time[0],
             "to": time[1],
         }
-        return run_tool(StaticOptimizationResult, "static_optimization", request, threads=threads)
+        found = run_tool(StaticOptimizationResult, "static_optimization", request, threads=threads)
+        found._muscles = tuple(self.muscles.names)
+        return found
 
     def analyze(
         self,
@@ -562,7 +564,7 @@ class Model:
         duration: float = 1.0,
         *,
         excitation: float | None = None,
-        controls: Source | None = None,
+        controls: Source | Callable[..., ArrayLike] | None = None,
         initial: Source | None = None,
         method: str = "rkm",
         accuracy: float = 1e-5,
@@ -572,7 +574,15 @@ class Model:
         deadline: float | None = None,
     ) -> Motion:
         """A forward simulation from the default state or the first row of ``initial``. ``method`` is ``rkm`` (as in OpenSim), ``dopri5``, ``radau5``
-        (stiff models), ``midpoint``, ``rosenbrock`` or ``semi-explicit-euler``."""
+        (stiff models), ``midpoint``, ``rosenbrock`` or ``semi-explicit-euler``.
+
+        ``controls`` is a table of controls, or for prototypes a function ``policy(t, q, u, z)`` of arrays with one row per copy (here one) that returns the
+        controls; it is called every ``interval`` seconds (default 0.01), and the simulation takes steps of ``step`` by ``rosenbrock`` or
+        ``semi-explicit-euler``. See :class:`Batch` for thousands of copies, and :func:`soleus.controller` for controllers that are traced."""
+        if callable(controls):
+            from . import _callback
+
+            return _callback.simulate(self, controls, duration, initial, method, step, interval)
         request = {
             "model": self,
             "duration": duration,
@@ -672,13 +682,20 @@ class Model:
         *,
         motion: Source | None = None,
         loads: Loads = None,
+        residuals: Literal["zero"] | float = "zero",
+        adjust: Sequence[str] | None = None,
         residual_sd: float | None = None,
         time: tuple[float | None, float | None] = (None, None),
         threads: int | None = None,
         **more: Any,
     ) -> Consistent:
-        """A dynamically consistent motion from markers (or a motion), measured loads and masses. Residuals are zero unless ``residual_sd`` is given;
-        other keywords (``marker_sd``, ``mass_sd``, ``mass_center_sd``, …) are the standard deviations of what may change."""
+        """A dynamically consistent motion from markers (or a motion), measured loads and masses. ``residuals`` is ``"zero"``, or the standard deviation
+        of residuals that may remain (N, N m). ``adjust`` lists what may change beside the ``kinematics``, which always do: ``masses``, ``mass centers``,
+        ``loads`` and ``marker offsets``; by default the first three. Other keywords (``marker_sd``, ``mass_sd``, ``mass_center_sd``, …) are the
+        standard deviations of what may change."""
+        if residuals != "zero":
+            residual_sd = float(residuals)
+        more = {**_adjusted(adjust), **more}
         request = {
             "model": self,
             "markers": markers,
@@ -703,8 +720,12 @@ class Model:
     def track(
         self, states: Source | None = None, *, markers: Source | None = None, loads: Loads = None, **more: Any
     ) -> Study:
-        """A dynamically consistent motion that tracks measured coordinates or markers (MocoTrack): a problem to ``solve()``."""
+        """A dynamically consistent motion that tracks measured coordinates or markers (MocoTrack): a problem to ``solve()``. A marker file in the first
+        place (.trc, .c3d) counts as ``markers``."""
         from ._study import Study, split_changes
+
+        if markers is None and _is_markers(states):
+            states, markers = None, states
 
         return Study("track", split_changes({"model": self, "states": states, "markers": markers, **more}, loads))
 
@@ -715,6 +736,39 @@ class Model:
         found = run_tool(Result, "fit_paths", {"model": self, **more})
         model: Model = found._values["model"]
         return model
+
+
+# What may change when a motion is made consistent, and the standard deviations that say so: of those that are not listed they are zero.
+_ADJUSTED: dict[str, dict[str, float | None]] = {
+    "kinematics": {},
+    "masses": {"mass_sd": None},
+    "mass centers": {"mass_center_sd": None},
+    "loads": {"load_offset_sd": None, "load_gain_sd": None},
+    "marker offsets": {"marker_offset_sd": 0.005},
+}
+
+
+def _adjusted(adjust: Sequence[str] | None) -> dict[str, float]:
+    if adjust is None:
+        return {}
+    unknown = [name for name in adjust if name not in _ADJUSTED]
+    if unknown:
+        raise ValueError(f"`{unknown[0]}` cannot be adjusted; choose from: {', '.join(_ADJUSTED)}")
+    found: dict[str, float] = {}
+    for name, deviations in _ADJUSTED.items():
+        for key, value in deviations.items():
+            if name not in adjust:
+                found[key] = 0.0
+            elif value is not None:
+                found[key] = value
+    return found
+
+
+def _is_markers(source: Any) -> bool:
+    """Whether these are positions of markers and not coordinates."""
+    if isinstance(source, Table):
+        return bool(source.labels) and all(source[c].ndim == 2 for c in source.labels)
+    return isinstance(source, (str, os.PathLike)) and os.fspath(source).lower().endswith((".trc", ".c3d"))
 
 
 def _tracking(model: Model, motion: Source, loads: Loads, more: dict[str, Any]) -> dict[str, Any]:

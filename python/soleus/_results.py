@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 
+import numpy as np
+
 from . import _soleus
 from ._progress import shower
+from ._quality import Measure, Quality
 from ._table import PathLike, Table
 from .errors import Diagnostic, Interrupted, NotSolved, NotSolvedWarning, _diagnostics
 
@@ -69,6 +72,14 @@ class Result:
         if self.message is not None:
             raise NotSolved(self.message)
 
+    @property
+    def quality(self) -> Quality:
+        """Measures of how good the result is, with their usual limits."""
+        return Quality(self._measures())
+
+    def _measures(self) -> list[Measure]:
+        return []
+
     def tables(self) -> dict[str, Table]:
         """All tables by name."""
         found = {k: v for k, v in self._values.items() if isinstance(v, Table)}
@@ -126,6 +137,16 @@ class Kinematics(Result):
         return float(self._values["rms"])
 
 
+    def _measures(self) -> list[Measure]:
+        # Hicks et al. (2015): RMS below 2 cm, largest below 2 to 4 cm.
+        found = [Measure("marker error, RMS", self.rms, "m", 0.02)]
+        worst = [(_peak(self.marker_distances[c]), c) for c in self.marker_distances.labels]
+        (value, row), label = max(worst, default=((0.0, 0), ""))
+        if label:
+            found.append(Measure("marker error, largest", value, "m", 0.04, f"{label} at {self.marker_distances.time[row]:.3f} s"))
+        return found
+
+
 class SensorKinematics(Result):
     """A motion from inertial sensors."""
 
@@ -152,6 +173,10 @@ class Moments(Result):
     def residuals(self) -> Residuals | None:
         """Residual force and moment; ``None`` without measured loads."""
         return self._residuals("residuals")
+
+
+    def _measures(self) -> list[Measure]:
+        return _residual_measures(self.residuals)
 
 
 class Analyses(Result):
@@ -183,6 +208,23 @@ class StaticOptimizationResult(Analyses):
     def forces(self) -> Table:
         """Forces of muscles (N), and of other actuators (N, N m)."""
         return self["StaticOptimization_force"]
+
+
+    _muscles: tuple[str, ...] = ()
+
+    def _measures(self) -> list[Measure]:
+        forces, activations = self.forces, self.activations
+        muscles = set(self._muscles)
+        found = []
+        others = [c for c in forces.labels if c not in muscles]
+        if others:
+            (value, row), label = max((_peak(forces[c]), c) for c in others)
+            found.append(Measure("reserve or residual, largest", value, "N or N m", None, f"{label} at {forces.time[row]:.3f} s"))
+        known = [c for c in activations.labels if c in muscles]
+        if known:
+            (value, row), label = max((_peak(activations[c]), c) for c in known)
+            found.append(Measure("activation, largest", value, "", 0.99, f"{label} at {activations.time[row]:.3f} s"))
+        return found
 
 
 class Motion(Result):
@@ -224,7 +266,7 @@ class Rest(Result):
 
 
 class Scaled(Result):
-    """A model scaled to a subject."""
+    """A model scaled to a subject; it has everything that :attr:`model` has."""
 
     @property
     def model(self) -> Model:
@@ -241,6 +283,16 @@ class Scaled(Result):
     def pose(self) -> Table | None:
         """The static pose, if markers were placed."""
         return self._optional("pose")
+
+    # The subject can be used where its model can: ``subject = model.scale(…); subject.inverse_kinematics(…)``.
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+    def __getitem__(self, path: str) -> Any:
+        return self.model[path]
 
 
 class Tracked(Result):
@@ -296,6 +348,9 @@ class Consistent(Result):
         """The changes, as text."""
         return str(self._values["report"])
 
+    def _measures(self) -> list[Measure]:
+        return _residual_measures(self.after)
+
 
 class Written(Result):
     """The files written by a setup file: ``result.files`` contains tables, models and text by file name; ``result["_pErr"]`` is the file whose name
@@ -313,6 +368,24 @@ class Written(Result):
         return {k: v for k, v in self.files.items() if isinstance(v, Table)}
 
 
+def _peak(column: Any) -> tuple[float, int]:
+    """The largest size of a value, and its row; 0 where nothing is known."""
+    sizes = np.nan_to_num(np.abs(column), nan=0.0)
+    row = int(np.argmax(sizes)) if sizes.size else 0
+    return (float(sizes[row]) if sizes.size else 0.0), row
+
+
+def _residual_measures(r: Residuals | None) -> list[Measure]:
+    if r is None:
+        return []
+    return [
+        Measure("residual force, RMS", r.force_rms, "N"),
+        Measure("residual force, largest", r.force_peak, "N"),
+        Measure("residual moment, RMS", r.moment_rms, "N m"),
+        Measure("residual moment, largest", r.moment_peak, "N m"),
+    ]
+
+
 R = TypeVar("R", bound=Result)
 
 
@@ -323,6 +396,8 @@ def _core_of(value: Any, memory: list[tuple[str, bytes]]) -> Any:
 
     if isinstance(value, (Table, Model)):
         return value._core
+    if isinstance(value, Scaled):
+        return value.model._core
     if isinstance(value, ExternalLoads):
         return value._place(memory)
     if isinstance(value, dict):

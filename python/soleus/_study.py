@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _soleus
+from ._quality import Measure
 from ._results import MEMORY, Result, Written, floats, run_tool
 from ._table import PathLike, Table
 
 if TYPE_CHECKING:
+    from ._callback import CallbackGoal
     from ._model import Model, Page
     from .formula import Force, Goal
 
@@ -90,9 +93,17 @@ class Solution(Result):
     def __getitem__(self, label: str) -> Any:
         return self.table[label]
 
+    def _measures(self) -> list[Measure]:
+        c = self.certificate
+        return [
+            Measure("equations, largest error", c.constraint_violation, ""),
+            Measure("bounds, largest violation", c.bound_violation, ""),
+            Measure("optimality, largest error", c.dual_infeasibility, ""),
+        ]
+
     def resume(self, **options: Any) -> Study:
         """The study, to be continued from this solution: a stopped solve continues with its multipliers; a finished one becomes the initial guess, with
-        ``intervals=100`` or other options."""
+        ``mesh=100`` (the number of mesh intervals) or other options."""
         if self._study is None:
             raise TypeError("this solution has no study to resume")
         if self._iterate is not None and not options:
@@ -127,9 +138,10 @@ class Solution(Result):
 class Named(Mapping[str, "Entry"]):
     """Entries of a study by name: goals, states, controls, parameters."""
 
-    def __init__(self, entries: list[dict[str, Any]], what: str) -> None:
+    def __init__(self, entries: list[dict[str, Any]], what: str, callbacks: list[tuple[CallbackGoal, float]] | None = None) -> None:
         self._entries = entries
         self._what = what
+        self._callbacks = callbacks
 
     def __getitem__(self, name: str) -> Entry:
         for entry in self._entries:
@@ -147,8 +159,15 @@ class Named(Mapping[str, "Entry"]):
         """Removes an entry."""
         self._entries.remove(self[name]._data)
 
-    def add(self, entry: Goal | None = None, **fields: Any) -> None:
-        """Adds an entry: its fields, or a traced goal with its ``weight``."""
+    def add(self, entry: Goal | CallbackGoal | None = None, **fields: Any) -> None:
+        """Adds an entry: its fields, or a traced goal (or one that is a plain function) with its ``weight``."""
+        from ._callback import CallbackGoal
+
+        if isinstance(entry, CallbackGoal):
+            if self._callbacks is None:
+                raise TypeError(f"{entry!r} can only be added to the goals of a study")
+            self._callbacks.append((entry, float(fields.get("weight", 1.0))))
+            return
         if entry is not None:
             kind = {"formula": {"formula": entry.formula, "when": entry.when}}
             fields = {"name": entry.name, "kind": kind, **fields}
@@ -180,6 +199,43 @@ class Entry:
         return ", ".join(f"{k}={v!r}" for k, v in self._data.items() if k != "line" and v not in (None, [], False))
 
 
+def _named(options: dict[str, Any]) -> dict[str, Any]:
+    """Options under the names that requests have."""
+    return {("intervals" if k == "mesh" else k): v for k, v in options.items()}
+
+
+@functools.cache
+def _study_model() -> Any:
+    """The class of the model of a study: the model itself, whose parameters to optimise belong to the study."""
+    from ._model import Component, Model
+    from .formula import Controller, Force
+
+    class StudyModel(Model):
+        __slots__ = ("_study",)
+        _study: Study
+
+        @classmethod
+        def _held_by(cls, study: Study, model: Model) -> StudyModel:
+            made = cls._of(model._core)
+            assert isinstance(made, StudyModel)
+            made._study = study
+            return made
+
+        def add(self, part: Force | Controller | str) -> Component:
+            if not (isinstance(part, Force) and part.parameters):
+                return super().add(part)
+            if "study" not in self._study._request:
+                names = ", ".join(part.parameters)
+                raise TypeError(f"`{names}` of force `{part.name}` cannot be optimised in a problem defined by keywords; save it as a study, or give it a value in `constants`")
+            plain = copy.copy(part)
+            plain.parameters = {}
+            added = super().add(plain)
+            self._study._add_parameters(part)
+            return added
+
+    return StudyModel
+
+
 class Study:
     """An optimal control problem, ready to be solved. The content of a study file can be inspected and changed: ``study.goals["effort"].weight = 10``;
     ``study.data`` is all of it."""
@@ -189,10 +245,12 @@ class Study:
         self._request = dict(request)
         # The model that somebody looked at, and its bytes then.
         self._model: tuple[Model, bytes] | None = None
+        # Goals that are plain functions, with their weights: no file can hold them.
+        self._callbacks: list[tuple[CallbackGoal, float]] = []
 
     def __getstate__(self) -> dict[str, Any]:
         self._sync()
-        return {"_tool": self._tool, "_request": self._request, "_model": None}
+        return {"_tool": self._tool, "_request": self._request, "_model": None, "_callbacks": self._callbacks}
 
     def _sync(self) -> None:
         """Takes over what was changed in the model."""
@@ -202,9 +260,11 @@ class Study:
                 self.set_model(model)
 
     def with_options(self, **options: Any) -> Study:
-        """The same study with other options: ``intervals``, ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
+        """The same study with other options: ``intervals`` (or ``mesh``), ``coarse``, ``tolerance``, ``max_iterations``, ``guess``, ``scheme``, …"""
         self._sync()
-        return Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **options})
+        made = Study(self._tool, {**copy.deepcopy(self._plain()), **self._held(), **_named(options)})
+        made._callbacks = list(self._callbacks)
+        return made
 
     def _plain(self) -> dict[str, Any]:
         return {k: v for k, v in self._request.items() if isinstance(v, dict)}
@@ -234,7 +294,9 @@ class Study:
         if self._model is None and not hasattr(self._request.get("model"), "muscles"):
             model = self._read_model()
             self._model = model, model.to_bytes()
-        return self._request["model"] if self._model is None else self._model[0]
+        held = self._request["model"] if self._model is None else self._model[0]
+        seen: Model = _study_model()._held_by(self, held)
+        return seen
 
     def _read_model(self) -> Model:
         from ._model import Model, example
@@ -255,8 +317,8 @@ class Study:
         """Goals by name; for problems defined by keywords, only added goals."""
         if "study" not in self._request:
             entries: list[dict[str, Any]] = self._request.setdefault("goals", [])
-            return Named(entries, "goal")
-        return Named(self.data["setup"]["goals"], "goal")
+            return Named(entries, "goal", self._callbacks)
+        return Named(self.data["setup"]["goals"], "goal", self._callbacks)
 
     @property
     def states(self) -> Named:
@@ -313,10 +375,14 @@ class Study:
                 "start": [{"name": k, "weight": start} for k, (_, start) in force.states.items()],
             }
         )
+        self._add_parameters(force)
+
+    def _add_parameters(self, force: Force) -> None:
+        """Optimises the parameters of a force of the model."""
         for name, bounds in force.parameters.items():
             path = f"/forceset/{force.name}"
             entry = {"name": name, "bounds": list(bounds), "component_paths": [path], "property_name": name}
-            setup["parameters"].append(entry)
+            self.data["setup"]["parameters"].append(entry)
 
     def set_model(self, model: Model) -> None:
         """Uses this model instead of the one in the study; the operators of the study are applied to it."""
@@ -336,7 +402,15 @@ class Study:
         :meth:`~Solution.view`. Ctrl-C stops the solve; :class:`Interrupted` then contains the motion so far, and ``resume().solve()`` continues from
         it."""
         self._sync()
-        request = {**self._request, **options}
+        if self._callbacks:
+            from . import _callback
+
+            plain = self.with_options()
+            plain._callbacks = []
+            found = _callback.solve(plain, self._callbacks, {"threads": threads, "output": output, "page": page, **_named(options)})
+            found._study = self.with_options()
+            return found
+        request = {**self._request, **_named(options)}
         iterate = request.pop("_iterate", None)
         file = f"{MEMORY}/solution.iterate"
         memory = [(file, iterate)] if iterate is not None else []

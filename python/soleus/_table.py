@@ -216,12 +216,13 @@ class Table:
         return pyarrow.table(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas data frame with the times as its index."""
+        """As a pandas data frame with the times as its index, without copying numbers (except those of vectors, which become three columns)."""
         import pandas
 
-        flat = self.flatten()
+        # Components of vectors lie beside each other: their columns are made.
+        flat = self.flatten() if any(self[label].ndim > 1 for label in self.labels) else self
         index = pandas.Index(flat.time, name="time")
-        return pandas.DataFrame(flat.to_numpy(), columns=flat.labels, index=index)
+        return pandas.DataFrame({label: flat[label] for label in flat.labels}, index=index, copy=False)
 
     @staticmethod
     def from_arrow(source: object, *, time: str = "time", degrees: bool | None = None) -> Table:

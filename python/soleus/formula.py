@@ -19,7 +19,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union, overload
+
+if TYPE_CHECKING:
+    from ._callback import CallbackGoal
 
 Operand = Union["Expr", float, int]
 
@@ -494,12 +497,36 @@ def controller(
     return made
 
 
-def goal(function: Callable[..., Any] | None = None, *, when: str = "integral", name: str | None = None) -> Any:
+@overload
+def goal(function: Callable[..., Any], *, when: str = ..., name: str | None = ...) -> Goal: ...
+@overload
+def goal(*, when: str = ..., name: str | None = ...) -> Callable[[Callable[..., Any]], Goal]: ...
+@overload
+def goal(*, callback: Sequence[str], name: str | None = ...) -> Callable[[Callable[..., Any]], CallbackGoal]: ...
+def goal(
+    function: Callable[..., Any] | None = None,
+    *,
+    when: str = "integral",
+    name: str | None = None,
+    callback: Sequence[str] | None = None,
+) -> Any:
     """Converts a function of model symbols to a goal. The goal is the integral of the value, or with ``when="initial"`` or ``"final"`` its value at one
-    end; :func:`initial`, :func:`final`, :func:`integral` and :func:`average` can be used in the formula instead."""
-    if function is None:
-        return lambda f: goal(f, when=when, name=name)
-    return Goal(name or function.__name__, traced(function), when)
+    end; :func:`initial`, :func:`final`, :func:`integral` and :func:`average` can be used in the formula instead.
+
+    With ``callback=["knee_angle_r/value", "soleus_r/activation", …]`` the function is not traced: it is called with an array that has one row per point in
+    time and a column for each of these states and controls, and returns one value per row. Derivatives are found by differences, and the study is
+    solved several times; for prototypes with code that cannot be traced."""
+
+    def made(f: Callable[..., Any]) -> Goal | CallbackGoal:
+        if callback is None:
+            return Goal(name or f.__name__, traced(f), when)
+        from ._callback import CallbackGoal
+
+        if when != "integral":
+            raise TypeError("a goal that is a plain function is an integral over time")
+        return CallbackGoal(name or f.__name__, f, callback)
+
+    return made if function is None else made(function)
 
 
 def force(

@@ -54,8 +54,11 @@ def test_identity_the_model_of_a_study_is_live(models: pathlib.Path) -> None:
     def unknown(m: Any, k: Any) -> Any:
         return -k * m.q
 
+    # A model alone has nothing that could optimise it; that of a study does.
     with pytest.raises(TypeError, match="study.add_force"):
-        study.model.add(unknown)
+        sl.example("leg_swing").add(unknown)
+    study.model.add(unknown)
+    assert list(study.parameters) == ["k"]
     with pytest.raises(TypeError, match="solve with page"):
         _no_page(helped)
     assert "<html" in sl.view(helped).html

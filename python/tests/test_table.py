@@ -135,11 +135,22 @@ def test_identity_pandas() -> None:
     table = motion()
     frame = table.to_pandas()
     assert isinstance(frame, pandas.DataFrame) and frame.index.name == "time"
+    assert np.shares_memory(frame["knee"].to_numpy(), table["knee"]), "nothing is copied"
+    frame["knee"] *= 2  # pandas copies what is written to
+    assert table["knee"].max() == pytest.approx(30.0)
+    pyarrow = pytest.importorskip("pyarrow")
+    typed = pyarrow.table(table).to_pandas(types_mapper=pandas.ArrowDtype)
+    assert np.shares_memory(typed["knee"].to_numpy(), table["knee"])
+    frame = table.to_pandas()
     assert sl.Table.from_arrow(frame.reset_index(), degrees=True) == table
 
 
 def test_identity_duckdb() -> None:
     duckdb = pytest.importorskip("duckdb")
+    swing = motion()
+    # The table itself, by its capsule, as often as somebody asks.
+    for _ in range(2):
+        assert duckdb.sql("select count(*), max(knee) from swing").fetchall() == [(201, 30.0)]
     pytest.importorskip("pyarrow")
     arrow = motion().to_arrow()
     assert len(arrow) == 201

@@ -2,6 +2,7 @@
 
 use crate::error::raise;
 use crate::system::PySystem;
+use crate::watch::Writing;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods,
 };
@@ -152,6 +153,7 @@ impl PyBatch {
         };
         let threads = self.threads;
         let batch = &mut *batch;
+        let _writing = Writing::begin(py);
         let failures = py.detach(|| {
             batch.update(&numbers, threads)?;
             batch.step(copies, dt, steps, threads)

@@ -3,6 +3,7 @@
 use crate::batch::method_of;
 use crate::error::raise;
 use crate::system::PySystem;
+use crate::watch::Writing;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3,
     PyUntypedArrayMethods,
@@ -89,6 +90,7 @@ impl PyLanesBatch {
         let numbers: Vec<&[f64]> = numbers.iter().map(|a| a.as_slice()).collect::<Result<_, _>>()?;
         let mut x = self.x.bind(py).try_readwrite()?;
         let (x, batch) = (x.as_slice_mut()?, &mut *batch);
+        let _writing = Writing::begin(py);
         py.detach(|| work(batch, x, &numbers)).map_err(|e| raise(py, "input", &e))
     }
 }

@@ -5,7 +5,7 @@ use crate::batch::PyBatch;
 use crate::device::PyDeviceBatch;
 use crate::error::raise;
 use crate::lanes::PyLanesBatch;
-use crate::watch::threads;
+use crate::watch::{Writing, threads};
 use numpy::{IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -40,11 +40,20 @@ impl PySystem {
         name: &str,
         value: &Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<PyReadonlyArrayDyn<'py, f64>>> {
+        Ok(self.array(name, value)?.map(|array| array.try_readonly()).transpose()?)
+    }
+
+    /// The array itself, before it is borrowed.
+    fn array<'py>(
+        &self,
+        name: &str,
+        value: &Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyArrayDyn<f64>>>> {
         let Some(value) = value else { return Ok(None) };
         if let Ok(array) = value.cast::<PyArrayDyn<f64>>()
             && array.is_c_contiguous()
         {
-            return Ok(Some(array.try_readonly()?));
+            return Ok(Some(array.clone()));
         }
         let py = value.py();
         if let Ok(dict) = value.cast::<PyDict>() {
@@ -56,7 +65,7 @@ impl PySystem {
             .cast_into::<PyArrayDyn<f64>>()
             .map_err(|_| PyTypeError::new_err(format!("`{name}` is not an array of numbers")))?;
         // A single number counts for itself, and not as a row of one state.
-        Ok(Some(array.try_readonly()?))
+        Ok(Some(array))
     }
 
     fn by_name<'py>(
@@ -64,7 +73,7 @@ impl PySystem {
         py: Python<'py>,
         name: &str,
         dict: &Bound<'py, PyDict>,
-    ) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let (s, l) = (&self.evaluator.system, self.evaluator.layout());
         let mut values = match name {
             "q" => s.default_state.q.clone(),
@@ -94,26 +103,29 @@ impl PySystem {
             };
             values[at] = value;
         }
-        Ok(values.into_pyarray(py).to_dyn().try_readonly()?)
+        Ok(values.into_pyarray(py).to_dyn().clone())
     }
 }
 
 /// Rows of an array: one for all states if it has one axis, else one for each.
 fn rows<'a>(name: &str, array: &'a Option<PyReadonlyArrayDyn<'_, f64>>) -> PyResult<Option<Rows<'a>>> {
     let Some(array) = array else { return Ok(None) };
-    let values = array.as_slice()?;
-    Ok(Some(match (name, array.ndim()) {
+    rows_of(name, array.as_slice()?, array.shape()).map(Some)
+}
+
+fn rows_of<'a>(name: &str, values: &'a [f64], shape: &[usize]) -> PyResult<Rows<'a>> {
+    Ok(match (name, shape) {
         // Times have no axis of their own for columns.
-        ("t", 0) => Rows::all(values),
-        ("t", 1) => Rows::each(values, array.shape()[0]),
-        (_, 1) => Rows::all(values),
-        (_, 2) => Rows::each(values, array.shape()[0]),
-        (_, n) => {
-            return Err(PyValueError::new_err(format!(
-                "`{name}` has {n} axes; give one state (1) or many (2)"
-            )));
+        ("t", []) => Rows::all(values),
+        ("t", [n]) => Rows::each(values, *n),
+        (_, [_]) => Rows::all(values),
+        (_, [n, _]) => Rows::each(values, *n),
+        (_, axes) => {
+            let n = axes.len();
+            let message = format!("`{name}` has {n} axes; give one state (1) or many (2)");
+            return Err(PyValueError::new_err(message));
         }
-    }))
+    })
 }
 
 /// Warns of what went less than well.
@@ -205,40 +217,60 @@ impl PySystem {
         equilibrate: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let [q, u, z, e] =
-            [self.part("q", &q)?, self.part("u", &u)?, self.part("z", &z)?, self.part("e", &e)?];
-        let [t, udot] = [self.part("t", &t)?, self.part("udot", &udot)?];
-        let states = States {
-            time: rows("t", &t)?,
-            q: rows("q", &q)?,
-            u: rows("u", &u)?,
-            z: rows("z", &z)?,
-            e: rows("e", &e)?,
-            udot: rows("udot", &udot)?,
-            equilibrate,
-        };
         let evaluator = &*self.evaluator;
         let quantity = |name: &str| evaluator.quantity(name).map_err(|e| raise(py, "input", &e));
-        let single = match &want {
-            None => Some("udot".to_string()),
-            Some(w) => w.cast::<PyString>().ok().map(|s| s.to_str().map(str::to_string)).transpose()?,
+        let is_single = want.as_ref().is_none_or(|w| w.is_instance_of::<PyString>());
+        let (names, quantities): (Vec<Bound<'py, PyAny>>, Vec<Quantity>) = match &want {
+            None => (Vec::new(), vec![Quantity::Accelerations]),
+            Some(w) if is_single => (Vec::new(), vec![quantity(w.cast::<PyString>()?.to_str()?)?]),
+            Some(w) => {
+                let names: Vec<Bound<'py, PyAny>> = w.try_iter()?.collect::<PyResult<_>>()?;
+                let of = |n: &Bound<'py, PyAny>| quantity(n.cast::<PyString>()?.to_str()?);
+                let quantities = names.iter().map(of).collect::<PyResult<_>>()?;
+                (names, quantities)
+            }
         };
-        let names: Vec<String> = match (&single, &want) {
-            (Some(name), _) => vec![name.clone()],
-            (None, Some(w)) => w.extract()?,
-            (None, None) => Vec::new(),
-        };
-        let quantities: Vec<Quantity> = names.iter().map(|n| quantity(n)).collect::<PyResult<_>>()?;
-        let many = axis(&[states.time, states.q, states.u, states.z, states.e, states.udot]);
+        const NAMES: [&str; 6] = ["t", "q", "u", "z", "e", "udot"];
+        let given = [&t, &q, &u, &z, &e, &udot];
+        let mut arrays = [const { None }; 6];
+        for (array, (name, value)) in arrays.iter_mut().zip(NAMES.iter().zip(given)) {
+            *array = self.array(name, value)?;
+        }
+        // Recording that an array is being read costs more than reading one state; only others that write without the lock make it necessary.
+        let is_alone = Writing::is_nobody();
+        let mut reads = [const { None }; 6];
+        if !is_alone || arrays.iter().flatten().any(|a| a.ndim() > 1) || t.is_some() {
+            for (read, array) in reads.iter_mut().zip(&arrays) {
+                *read = array.as_ref().map(|a| a.try_readonly()).transpose()?;
+            }
+        }
+        let mut found = [None; 6];
+        for (i, rows) in found.iter_mut().enumerate() {
+            let Some(array) = &arrays[i] else { continue };
+            let values = match &reads[i] {
+                Some(read) => read.as_slice()?,
+                // SAFETY: the array is contiguous, we hold the interpreter's lock until the values are read, and nobody writes without it: whoever
+                // begins to has to take the lock first. (The extension is built for the limited API, which interpreters without a lock do not load.)
+                None => unsafe { array.as_slice() }?,
+            };
+            *rows = Some(rows_of(NAMES[i], values, array.shape())?);
+        }
+        let many = axis(&found);
+        let [time, q, u, z, e, udot] = found;
+        let states = States { time, q, u, z, e, udot, equilibrate };
         // NumPy's own memory is written into: nothing is copied.
-        let made: Vec<Bound<'py, PyArrayDyn<f64>>> = quantities
-            .iter()
-            .map(|q| PyArrayDyn::zeros(py, shape_of(many, &q.shape(evaluator)), false))
-            .collect();
+        let mut made: Vec<Bound<'py, PyArrayDyn<f64>>> = Vec::with_capacity(quantities.len());
+        for q in &quantities {
+            let shape = q.shape(evaluator);
+            made.push(match (many, &shape[..]) {
+                (None, [n]) => PyArray1::zeros(py, [*n], false).to_dyn().clone(),
+                _ => PyArrayDyn::zeros(py, shape_of(many, &shape), false),
+            });
+        }
         {
-            let mut writes: Vec<_> = made.iter().map(|a| a.readwrite()).collect();
+            // SAFETY: the arrays are contiguous and new: nobody else knows of them.
             let mut out: Vec<&mut [f64]> =
-                writes.iter_mut().map(|w| w.as_slice_mut()).collect::<Result<_, _>>()?;
+                made.iter().map(|a| unsafe { a.as_slice_mut() }).collect::<Result<_, _>>()?;
             let found = match many {
                 // One state is done sooner than the lock is given back and taken again.
                 None => evaluator.evaluate(&states, &quantities, &mut out, 1),
@@ -248,7 +280,7 @@ impl PySystem {
             };
             warn(py, found.map_err(|e| raise(py, "input", &e))?)?;
         }
-        if single.is_some() {
+        if is_single {
             let array =
                 made.into_iter().next().ok_or_else(|| PyValueError::new_err("no quantity is requested"))?;
             return Ok(array.into_any());

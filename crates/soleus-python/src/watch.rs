@@ -5,7 +5,7 @@
 
 use pyo3::prelude::*;
 use soleus::{Context, Diagnostic, Files, Monitor, Progress};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -131,6 +131,31 @@ pub fn run<T: Send>(
     let (value, interruption) = done?;
     let messages = door.messages.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Done { value, messages, interruption })
+}
+
+/// How many calls write into arrays without holding the interpreter's lock, now.
+static WRITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Somebody who writes into arrays with the lock released, as long as it lives. It is made while the lock is held.
+pub struct Writing(());
+
+impl Writing {
+    /// Announces it.
+    pub fn begin(_: Python<'_>) -> Self {
+        WRITING.fetch_add(1, Ordering::AcqRel);
+        Writing(())
+    }
+
+    /// Whether nobody does, and nobody will as long as the caller holds the lock.
+    pub fn is_nobody() -> bool {
+        WRITING.load(Ordering::Acquire) == 0
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITING.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// As many threads as asked for, or as there are cores.
