@@ -7,7 +7,7 @@ use soleus_io::table::sto::{self, Digits};
 use soleus_io::table::{csv, parquet};
 use soleus_math::Table;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Content of a file.
 #[derive(Clone, Debug)]
@@ -123,17 +123,44 @@ const FEW_FILES: usize = 4;
 
 /// Names the files whose names a user did not give just now.
 pub(crate) fn tell_derived(context: &Context, artifacts: &[Artifact]) {
-    let derived: Vec<_> = artifacts.iter().filter(|a| a.is_derived).map(|a| &a.path).collect();
-    match derived[..] {
-        [first, ..] if derived.len() > FEW_FILES => {
-            let folder = first.parent().unwrap_or(std::path::Path::new(""));
-            let name = first.file_name().map_or("".into(), |n| n.to_string_lossy().into_owned());
-            let common = derived.iter().fold(name, |common, path| {
-                let name = path.file_name().map_or("".into(), |n| n.to_string_lossy().into_owned());
-                common.chars().zip(name.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
-            });
-            context.note(format!("wrote {} files, {}", derived.len(), folder.join(common + "*").display()));
+    let derived: Vec<&Path> = artifacts.iter().filter(|a| a.is_derived).map(|a| a.path.as_path()).collect();
+    // Folder by folder, in order.
+    let mut folders: Vec<(&Path, Vec<&Path>)> = Vec::new();
+    for path in derived {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        match folders.iter_mut().find(|(f, _)| *f == folder) {
+            Some((_, list)) => list.push(path),
+            None => folders.push((folder, vec![path])),
         }
-        _ => derived.iter().for_each(|path| context.note(format!("wrote {}", path.display()))),
+    }
+    let name = |path: &Path| path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+    for (folder, list) in folders {
+        if list.len() <= FEW_FILES {
+            list.iter().for_each(|path| context.note(format!("wrote {}", path.display())));
+            continue;
+        }
+        let common = list.iter().fold(name(list[0]), |common, path| {
+            let letters = name(path);
+            common.chars().zip(letters.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+        });
+        context.note(format!("wrote {} files, {}", list.len(), folder.join(common + "*").display()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Collected;
+    use crate::files::Memory;
+
+    /// Files of two folders have no common beginning: "wrote 13 files, *" was printed.
+    #[test]
+    fn issue_everyday_files_of_two_folders() {
+        let text = |path: &str| Artifact::text(Path::new(path), String::new()).derived();
+        let mut list: Vec<Artifact> = (0..6).map(|k| text(&format!("cmc/walk_{k}.sto"))).collect();
+        list.push(text("page.html"));
+        let (files, told) = (Memory::new(), Collected::default());
+        tell_derived(&Context::new(&files).with_monitor(&told), &list);
+        assert_eq!(told.notes(), ["wrote 6 files, cmc/walk_*", "wrote page.html"]);
     }
 }

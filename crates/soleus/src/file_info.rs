@@ -13,6 +13,7 @@ use crate::text::on_one_line;
 use serde::{Deserialize, Serialize};
 use soleus_io::c3d::C3d;
 use soleus_io::mesh::read_mesh;
+use soleus_io::table::csv;
 use soleus_math::Table;
 use soleus_math::signal::gaps;
 use soleus_math::table::Element as Columns;
@@ -132,6 +133,9 @@ impl FileInfo {
         let is = |list: &[&str]| list.iter().any(|e| has_ending(path, e));
         let summary = if is_c3d(path) {
             c3d(cx, path)?
+        } else if has_ending(path, "csv") && csv::is_over_cycle(&cx.read(path)?) {
+            let (table, log) = csv::read_over_cycle(&cx.read(path)?, &path.display().to_string());
+            over_cycle(&cx.settle(path, table, log)?)
         } else if is(&TABLES) {
             let (table, log) = soleus_io::table::read(&cx.read(path)?, &path.display().to_string());
             let table = cx.settle(path, table, log)?;
@@ -205,6 +209,19 @@ fn describe_table(s: &mut FileSummary, table: &Table) {
     if table.element() == Columns::Vec(3) {
         describe_markers(s, table);
     }
+}
+
+/// Normative curves: names, and those without a standard deviation.
+fn over_cycle(table: &Table) -> FileSummary {
+    let mut s = FileSummary::new("normative curves over the gait cycle (soleus gait --normative)");
+    let t = table.times();
+    if let (Some(first), Some(last)) = (t.first(), t.last()) {
+        s.add("rows", format!("{}, from {first} % to {last} %", t.len()));
+    }
+    let names = || table.labels().iter().map(String::as_str).filter(|l| !l.starts_with("sd_"));
+    s.list("curves", names());
+    s.list("without SD", names().filter(|l| table.index_of(&format!("sd_{l}")).is_none()));
+    s
 }
 
 /// Markers by the places they mean, and the axes of the laboratory.

@@ -303,7 +303,7 @@ fn winter(speed: f64) -> Result<Normative, Error> {
 
 /// Normative curves of a file.
 fn read_normative(cx: &Context, file: &Path) -> Result<Normative, Error> {
-    let (table, log) = csv::read(&cx.read(file)?, &file.display().to_string());
+    let (table, log) = csv::read_over_cycle(&cx.read(file)?, &file.display().to_string());
     let table = cx.settle(file, table, log)?;
     if table.rows() < 2 {
         return Err(Error::content(file, 0, "", "the table has fewer than two rows", ""));

@@ -118,7 +118,7 @@ impl InverseDynamics {
     pub fn run(&self, cx: &Context) -> Result<JointMoments, Error> {
         let mut model = model::read(cx, &self.model)?;
         // OpenSim looks for data in the folder of the setup first.
-        let folder = self.asked_in.as_deref().map_or(Path::new(""), folder_of);
+        let folder = self.asked_in.as_deref().map(folder_of);
         let forces = loads::read(cx, &model, self.loads.as_deref(), folder, Some(&self.motion))?;
         // Who names what to exclude, as setup files do, gets just that.
         if !forces.is_empty() && self.exclude == InverseDynamics::default().exclude {

@@ -34,6 +34,12 @@ fn spelled_out(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Text that begins with a capital letter.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Wraps text at `width`, as far as its words allow. Continued lines are indented like the line itself, or to its
 /// second column, which starts after two or more spaces.
 pub fn wrapped(text: &str, width: usize) -> String {

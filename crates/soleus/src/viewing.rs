@@ -99,7 +99,7 @@ impl View {
         self.time.map(|t| finite(path, "the time of the picture, s", t)).transpose()?;
         let (mut model, mut system) = model::system(cx, &self.model, &Options::default())?;
         if let Some(file) = &self.loads {
-            model.forces.extend(loads::read(cx, &model, Some(file), Path::new(""), self.motion.as_ref())?);
+            model.forces.extend(loads::read(cx, &model, Some(file), None, self.motion.as_ref())?);
             system = model::compile(self.model.path(), &model, &Options::default())?;
         }
         let (model, system) = (&model, &system);

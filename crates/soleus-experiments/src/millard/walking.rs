@@ -99,7 +99,7 @@ pub fn run(pipeline: &Path, report: &Report, folder: &Folder) -> Result<(), Erro
     let plates = pipeline.join("input/subject01_walk1_grf.xml");
     let folder_of_data = pipeline.join("input");
     let measured =
-        desk::enter(None, false, |cx| loads::read(cx, &model, Some(&plates), &folder_of_data, None))?;
+        desk::enter(None, false, |cx| loads::read(cx, &model, Some(&plates), Some(&folder_of_data), None))?;
     let table = |name: &str| {
         let file = pipeline.join("reference/ResultsCMC").join(format!("subject01_walk1_{name}.sto"));
         desk::enter(None, false, |cx| read_rows(cx, &file.into(), Take::Forces))

@@ -40,7 +40,7 @@ impl Trial {
         let change = Change { force_sets: &files, ..Change::default() };
         let model = desk::enter(None, false, |cx| {
             let mut model = read_changed(cx, &model_path.into(), &change)?;
-            model.forces.extend(loads::read(cx, &model, Some(plates), Path::new(""), None)?);
+            model.forces.extend(loads::read(cx, &model, Some(plates), None, None)?);
             Ok::<_, Error>(model)
         })?;
         let system = desk::compile(model_path, &model, &Options::default())?;

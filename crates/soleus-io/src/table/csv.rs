@@ -8,7 +8,23 @@ use soleus_model::Diagnostics;
 
 /// Reads a `.csv` file: commas or semicolons, with or without OpenSim's header, labels quoted or not.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
-    delimited::read(bytes, file, Separator::Char(','), false)
+    delimited::read(bytes, file, Separator::Char(','), false, "time")
+}
+
+/// Reads curves over the gait cycle: the column `percent` takes the place of time.
+pub fn read_over_cycle(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
+    delimited::read(bytes, file, Separator::Char(','), false, "percent")
+}
+
+/// Whether a file has curves over the gait cycle: its first line with labels begins with `percent`.
+pub fn is_over_cycle(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let label = text.trim_ascii_start().split(|b| b",;\r\n".contains(b)).next().unwrap_or_default();
+    label
+        .trim_ascii()
+        .strip_prefix(b"\"")
+        .map_or(label.trim_ascii(), |l| l.strip_suffix(b"\"").unwrap_or(l))
+        .eq_ignore_ascii_case(b"percent")
 }
 
 /// The table as labels and rows, without a header, so that any program can read it. Vectors become columns `a_1`,

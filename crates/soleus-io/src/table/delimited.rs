@@ -36,12 +36,13 @@ struct Header {
     element: Option<Element>,
 }
 
-/// Reads a table. `is_mot`: without a version, angles are in degrees.
+/// Reads a table whose rows are numbered by the column `key`, usually `time`. `is_mot`: without a version, angles are in degrees.
 pub(super) fn read(
     bytes: &[u8],
     file: &str,
     separator: Separator,
     is_mot: bool,
+    key: &str,
 ) -> (Option<Table>, Diagnostics) {
     let mut log = Diagnostics::new(file);
     let text = decode(bytes, &mut log);
@@ -51,19 +52,26 @@ pub(super) fn read(
     let end = lines.iter().position(|l| l.trim().eq_ignore_ascii_case("endheader"));
     let (header_lines, first) = match end {
         Some(i) => (&lines[..i], i + 1),
-        None => match lines.iter().position(|l| begins_with_time(l, separator)) {
+        None => match lines.iter().position(|l| begins_with(l, separator, key)) {
             Some(i) => (&lines[..i], i),
             None => {
-                let hint = "a table has a line `endheader`, or a line of labels that begins with `time`";
-                log.error(0, "", "no `endheader` and no column labels were found", hint);
+                let hint =
+                    format!("a table has a line `endheader`, or a line of labels that begins with `{key}`");
+                log.error(0, "", "no `endheader` and no column labels were found", &hint);
                 return (None, log);
             }
         },
     };
     let header = Header::read(header_lines, &mut log);
     let Some(at) = (first..lines.len()).find(|&i| !lines[i].trim().is_empty()) else {
-        let hint = "the next line should have `time` and the column names; the file may be truncated";
-        log.error(line_number(lines.len().saturating_sub(1)), "", "no column labels follow the header", hint);
+        let hint =
+            format!("the next line should have `{key}` and the column names; the file may be truncated");
+        log.error(
+            line_number(lines.len().saturating_sub(1)),
+            "",
+            "no column labels follow the header",
+            &hint,
+        );
         return (None, log);
     };
     let separator = match separator {
@@ -88,11 +96,11 @@ pub(super) fn read(
         };
         log.warn(line_number(at), "", message, hint);
     }
-    let time = all_labels.iter().position(|l| l.eq_ignore_ascii_case("time"));
+    let time = all_labels.iter().position(|l| l.eq_ignore_ascii_case(key));
     let range = header.metadata.iter().find(|(k, _)| k.eq_ignore_ascii_case("range")).map(|(_, v)| v.clone());
     if time.is_none() && range.is_none() {
         let found = all_labels.first().map_or("", String::as_str);
-        log.error(line_number(at), "", format!("no column is called `time`; the first is `{found}`"), "");
+        log.error(line_number(at), "", format!("no column is called `{key}`; the first is `{found}`"), "");
         return (None, log);
     }
     let labels: Vec<String> =
@@ -346,7 +354,7 @@ fn is_skipped(line: &str) -> bool {
 }
 
 /// Whether a line looks like labels.
-fn begins_with_time(line: &str, separator: Separator) -> bool {
+fn begins_with(line: &str, separator: Separator, key: &str) -> bool {
     let first = line.split(|c: char| match separator {
         Separator::Blank => c == '\t' || c == ' ',
         Separator::Char(s) => c == s || c == ';',
@@ -354,7 +362,7 @@ fn begins_with_time(line: &str, separator: Separator) -> bool {
     first
         .map(|c| c.trim().trim_matches('"'))
         .find(|c| !c.is_empty())
-        .is_some_and(|c| c.eq_ignore_ascii_case("time"))
+        .is_some_and(|c| c.eq_ignore_ascii_case(key))
 }
 
 impl Header {

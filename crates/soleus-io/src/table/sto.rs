@@ -33,7 +33,7 @@ pub enum Digits {
 /// Cells are separated by tabs or blanks; an empty or unreadable cell becomes NaN with a diagnostic. All rows are read,
 /// regardless of the number in the header.
 pub fn read(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics) {
-    delimited::read(bytes, file, Separator::Blank, Format::of(file) == Some(Format::Mot))
+    delimited::read(bytes, file, Separator::Blank, Format::of(file) == Some(Format::Mot), "time")
 }
 
 /// The table as text. Scalars are written as version 1, which every OpenSim reads; vectors need version 3

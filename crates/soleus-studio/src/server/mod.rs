@@ -77,13 +77,14 @@ async fn guard(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
     let is_ours =
         |host: &str| ["127.0.0.1", "localhost"].iter().any(|h| host == format!("{h}:{}", door.port));
     if !headers.get(header::HOST).and_then(|h| h.to_str().ok()).is_some_and(is_ours) {
-        return (StatusCode::FORBIDDEN, "this server answers for 127.0.0.1 alone").into_response();
+        return (StatusCode::FORBIDDEN, "this server accepts requests for 127.0.0.1 only").into_response();
     }
     // A page of another place may not open the socket, whatever cookies the browser adds.
     if let Some(origin) = headers.get(header::ORIGIN)
         && !origin.to_str().ok().and_then(|o| o.strip_prefix("http://")).is_some_and(is_ours)
     {
-        return (StatusCode::FORBIDDEN, "this server answers to its own page alone").into_response();
+        return (StatusCode::FORBIDDEN, "this server accepts requests from its own page only")
+            .into_response();
     }
     let query = request.uri().query().unwrap_or_default();
     let in_query = query.split('&').filter_map(|p| p.strip_prefix("token=")).any(|t| same(t, &door.token));
@@ -139,7 +140,7 @@ fn page((kind, bytes): (&'static str, &'static [u8])) -> Response {
 }
 
 fn not_there() -> Response {
-    (StatusCode::NOT_FOUND, "there is no such page").into_response()
+    (StatusCode::NOT_FOUND, "no such page").into_response()
 }
 
 async fn engine(State(door): State<Arc<Door>>, upgrade: WebSocketUpgrade) -> Response {

@@ -104,7 +104,7 @@ fn run(value: Value, id: Value, reply: UnboundedSender<Vec<u8>>, files: Arc<Open
             engine::run(&*files, &teller, threads, &value)
         }));
         let answer = done.unwrap_or_else(|_| {
-            message::write(&json!({ "id": id, "refused": { "error": "the tool stopped by a fault of Soleus", "kind": "Fault" } }), &[])
+            message::write(&json!({ "id": id, "refused": { "error": "the tool stopped because of an error in Soleus", "kind": "Fault" } }), &[])
         });
         let _ = reply.send(answer);
         running.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);

@@ -52,7 +52,9 @@ impl Session {
         let (path, property, body) = (f.text("path")?, f.text("property")?, f.index("body")?);
         let numbers: Vec<f64> =
             f.list("station").filter_map(Value::as_f64).filter(|x| x.is_finite()).collect();
-        let Ok(station) = <[f64; 3]>::try_from(numbers) else { return wrong("a place has three numbers") };
+        let Ok(station) = <[f64; 3]>::try_from(numbers) else {
+            return wrong("a position needs three numbers");
+        };
         let Some(place) = m.components.find_part(&m.document, path) else {
             return wrong(format!("the model has no component `{path}`"));
         };

@@ -60,13 +60,7 @@ impl Session {
         let mut loaded = None;
         if let Some(file) = f.optional_text("loads") {
             let mut model = (*m.model).clone();
-            model.forces.extend(loads::read(
-                cx,
-                &model,
-                Some(Path::new(file)),
-                Path::new(""),
-                Some(&source),
-            )?);
+            model.forces.extend(loads::read(cx, &model, Some(Path::new(file)), None, Some(&source))?);
             let system = models::compile(&m.path, &model, &Options::default())?;
             loaded = Some((model, system));
         }

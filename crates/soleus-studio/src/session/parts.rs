@@ -46,7 +46,7 @@ impl Session {
     /// Takes a version of before or after a change of parts.
     pub(super) fn restore(&mut self, f: &Fields) -> Result<Answer, Refusal> {
         let Some(document) = self.model(f)?.versions.get(f.index("version")?).cloned() else {
-            return wrong("there is no such version");
+            return wrong("no such version");
         };
         Ok(json!({ "model": self.exchange(f.index("model")?, document)? }).into())
     }
@@ -70,7 +70,9 @@ fn listed(m: &OpenModel, path: &str) -> Result<(Vec<usize>, usize), Refusal> {
     let at = owner.pop();
     match (element(&m.document, &owner), at) {
         (Some(list), Some(at)) if list.tag == "objects" || list.tag == "components" => Ok((owner, at)),
-        _ => wrong(format!("`{path}` belongs to what it is in: it cannot be taken out or copied alone")),
+        _ => {
+            wrong(format!("`{path}` is part of another component and cannot be removed or copied on its own"))
+        }
     }
 }
 
@@ -91,8 +93,8 @@ fn insert_after(list: &mut Element, at: usize, new: Element) {
 fn another(m: &OpenModel, path: &str) -> Result<(Document, Option<String>), Refusal> {
     let (owner, at) = listed(m, path)?;
     let mut document: Document = (*m.document).clone();
-    let Some(list) = element_mut(&mut document, &owner) else { return wrong("there is no such list") };
-    let Some(old) = list.children().nth(at) else { return wrong("there is no such component") };
+    let Some(list) = element_mut(&mut document, &owner) else { return wrong("no such list") };
+    let Some(old) = list.children().nth(at) else { return wrong("no such component") };
     let name = free_name(list, old.name());
     let mut new = old.clone();
     new.set_attribute("name", &name);
@@ -139,27 +141,27 @@ fn with_marker(m: &OpenModel, marker: &Value) -> Result<(Document, Option<String
     let (name, body) = (text("name"), text("body"));
     let refuse = |message: String| Err(Error::content(&m.path, 0, name, message, "").into());
     if name.is_empty() || name.contains(['/', ' ']) {
-        return refuse("a marker needs a name without spaces and slashes".into());
+        return refuse("a marker needs a name without spaces or slashes".into());
     }
     let Some(body) = m.model.bodies.iter().find(|b| b.name == body) else {
         return refuse(format!("the model has no body `{body}`"));
     };
     if m.model.markers.iter().any(|k| k.name == name) {
-        return refuse("there is a marker of this name".into());
+        return refuse("a marker with this name already exists".into());
     }
     let mut document: Document = (*m.document).clone();
     let root = &mut document.root;
     let model = if root.tag == "Model" { Some(root) } else { root.child_mut("Model") };
-    let Some(model) = model else { return wrong("the file holds no `Model`") };
+    let Some(model) = model else { return wrong("the file contains no `Model`") };
     if model.child("MarkerSet").is_none() {
         model.push(Element::new("MarkerSet", 0));
     }
     let set = model.child_mut("MarkerSet");
-    let Some(set) = set else { return wrong("the file holds no markers") };
+    let Some(set) = set else { return wrong("the file contains no markers") };
     if set.child("objects").is_none() {
         set.push(Element::new("objects", 0));
     }
-    let Some(list) = set.child_mut("objects") else { return wrong("the file holds no markers") };
+    let Some(list) = set.child_mut("objects") else { return wrong("the file contains no markers") };
     let mut new = Element::new("Marker", 0);
     new.set_attribute("name", name);
     new.push(Element::with_text("socket_parent_frame", &body.path, 0));

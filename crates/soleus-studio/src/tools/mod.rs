@@ -158,10 +158,16 @@ pub fn run(tool: &str, value: Value, cx: &Context) -> Result<Ran, Error> {
     match TOOLS.iter().find(|t| t.name == tool) {
         Some(Tool { run: Some(run), .. }) => run(value, cx),
         Some(t) => {
-            let hint = "`soleus studio` opens this page with the whole program behind it";
-            Err(Error::content(Path::new(t.title), 0, "", "the page does without this tool", hint))
+            let hint = "`soleus studio` opens the page together with the program";
+            Err(Error::content(
+                Path::new(t.title),
+                0,
+                "",
+                "this tool is not available on a page without the program",
+                hint,
+            ))
         }
-        None => Err(Error::content(Path::new(tool), 0, "", "there is no such tool", "")),
+        None => Err(Error::content(Path::new(tool), 0, "", "no such tool", "")),
     }
 }
 

@@ -13,13 +13,14 @@
 mod measure;
 mod names;
 mod place;
+mod raised_arms;
 mod sizes;
 mod unfollowed;
 
 pub use measure::{Average, Measured, Measurement, measure};
 pub use names::{Landmark, Matched, landmark, match_markers};
 pub use place::{Placed, place_markers, place_markers_in_motion};
-pub use sizes::{Segment, Sizes, fit_sizes, height_of};
+pub use sizes::{Segment, Sizes, fit_sizes, height_of, is_on_landmark};
 
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::SystemError;

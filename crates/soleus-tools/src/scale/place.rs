@@ -1,5 +1,6 @@
 //! Static pose and marker placement.
 
+use super::raised_arms::RaisedArms;
 use super::unfollowed::Unfollowed;
 use super::{Average, Error, build, for_poses};
 use crate::inverse_kinematics::{Fit, InverseKinematics, Settings, Tasks};
@@ -82,8 +83,8 @@ pub fn place_markers(
 
 /// The same for a trial in which the subject may move, with a model that may not be able to follow: the pose is found
 /// in one frame (the mean) or in several, and every marker that is not `fixed` is moved to its mean position on its
-/// body, without displacements that the model cannot follow. Markers in `displaced` are moved by a fraction of the
-/// distance. Also returns the number of frames.
+/// body, without displacements that the model cannot follow, and with shoulders of raised arms where they would be with
+/// hanging arms. Markers in `displaced` are moved by a fraction of the distance. Also returns the number of frames.
 pub fn place_markers_in_motion(
     document: &Document,
     markers: &Table,
@@ -92,9 +93,11 @@ pub fn place_markers_in_motion(
     displaced: &[(String, f64)],
     max_movement: Option<f64>,
 ) -> Result<(Placed, usize), Error> {
-    let frames = super::sizes::frames(markers, range)?;
+    let mut frames = super::sizes::frames(markers, range)?;
     let time = markers.times().first().map_or(range[0], |t| range[0].max(*t));
     let (mut document, removed, model, system) = with_markers_of(document, markers)?;
+    let raised = RaisedArms::new(&model, markers, &frames);
+    frames.iter_mut().for_each(|f| raised.lower(f));
     let mut ik = InverseKinematics::new(&model, &system, markers.labels(), tasks, Settings::default())?;
 
     // Places on the bodies, summed over the frames in which a marker is seen; the worst frame is the one to tell of.

@@ -14,6 +14,7 @@
 //! the distance between joint centres is determined by all markers on both sides of it. Motions that the model cannot
 //! follow are eliminated with the pose.
 
+use super::raised_arms::RaisedArms;
 use super::unfollowed::Unfollowed;
 use super::{Average, Error, Factors, build, for_poses};
 use crate::inverse_kinematics::{InverseKinematics, MarkerTask, Settings, Tasks};
@@ -37,10 +38,6 @@ const CLUSTER_WEIGHT: f64 = 0.05;
 const SIZE_SD: f64 = 0.03;
 /// How far a segment's width and depth differ from its length, likewise.
 const SHAPE_SD: f64 = 0.03;
-/// How far the shoulder moves on the trunk when the arm is raised to the side by a right angle, m, and from which angle on: the clavicle rises and
-/// turns back with the scapula (Inman et al. 1944; Ludewig et al. 2009: some 15° of a clavicle of 0.15 m), which models without one do not.
-const RAISED_SHOULDER_M: f64 = 0.04;
-const RAISED_FROM_DEG: f64 = 30.0;
 /// Steps end below this.
 const CLOSE: f64 = 1e-5;
 /// Steps after which the sizes are taken as they are.
@@ -64,10 +61,10 @@ pub struct Sizes {
     /// Markers displaced by a raised arm (acromion and elbow), by name, with the fraction of their distance that is
     /// attributed to their placement.
     pub displaced: Vec<(String, f64)>,
-    /// Those of them on the arm, which is displaced as a whole. The acromion marker is moved to its measured position,
-    /// because there is no better estimate.
+    /// Those of them on the arm, which is displaced as a whole.
     pub displaced_arms: Vec<(String, f64)>,
-    /// RMS distance between measured markers and those of the scaled model, m.
+    /// RMS distance between measured markers at landmarks and those of the scaled model, m; of all markers if no name is
+    /// that of a landmark.
     pub rms: f64,
     /// Whether the last step was below the tolerance.
     pub converged: bool,
@@ -94,7 +91,9 @@ pub fn fit_sizes(
 ) -> Result<Sizes, Error> {
     let document = without_forces(document);
     let model = build(&document)?;
-    let frames = frames(markers, range)?;
+    let mut frames = frames(markers, range)?;
+    let raised = RaisedArms::new(&model, markers, &frames);
+    frames.iter_mut().for_each(|f| raised.lower(f));
     let seen: Vec<usize> = (0..model.markers.len())
         .filter(|&m| {
             let column = markers.index_of(&model.markers[m].name);
@@ -106,11 +105,8 @@ pub fn fit_sizes(
     let first = elementary::ln(usual.map_or_else(|| first_size(&model, markers, &frames, &seen), Ok)?);
     let mut log_s = vec![first; 3 * count];
     let mut poses: Vec<Vec<f64>> = Vec::new();
-    let displaced = raised_arms(markers, &frames);
-    let on_arm = |(name, _): &&(String, f64)| {
-        super::landmark(name).is_some_and(|l| !SHOULDER.contains(&l.name.as_str()))
-    };
-    let displaced_arms: Vec<(String, f64)> = displaced.iter().filter(on_arm).cloned().collect();
+    let displaced = raised.displaced();
+    let displaced_arms = raised.on_arms();
     let believed = |name: &str| displaced.iter().find(|(n, _)| n == name).map_or(1.0, |(_, part)| *part);
     let own: Vec<f64> = model.markers.iter().map(|m| own_weight(&m.name) * believed(&m.name)).collect();
     let mut weights = own.clone();
@@ -137,7 +133,10 @@ pub fn fit_sizes(
             frame.add_to(&mut normal, &seen, &weights, places, markers, &mut distances);
             if i < poses.len() { poses[i] = q } else { poses.push(q) }
         }
-        let squares: Vec<f64> = distances.iter().flatten().map(|d| d * d).collect();
+        let has_landmark = |m: &usize| is_on_landmark(&model.markers[*m].name);
+        let any = seen.iter().any(has_landmark);
+        let counted = seen.iter().filter(|m| !any || has_landmark(m));
+        let squares: Vec<f64> = counted.flat_map(|&m| &distances[m]).map(|d| d * d).collect();
         rms = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
         // The whole has the size of its parts, unless it is known.
         let mean = usual.map_or(log_s.iter().sum::<f64>() / log_s.len().max(1) as f64, elementary::ln);
@@ -199,53 +198,14 @@ pub fn height_of(model: &Model) -> Option<f64> {
     (bones.len() >= 2 && legs > 0.0).then_some(legs / 0.491)
 }
 
-/// Landmarks of the shoulder.
-const SHOULDER: [&str; 2] = ["acromion", "shoulder joint centre"];
-
-/// Markers at shoulder and elbow of arms that are raised, with the part of a distance that is believed to be their place: the variance of places over that
-/// of all that displaces them. The angle is that from shoulder to elbow against that from both shoulders to the pelvis, its mean over the frames.
-fn raised_arms(markers: &Table, frames: &[Vec<Vec3<f64>>]) -> Vec<(String, f64)> {
-    let known: Vec<Option<super::Landmark>> = markers.labels().iter().map(|l| super::landmark(l)).collect();
-    let middle = |f: &[Vec3<f64>], names: &[&str], side: Option<char>| {
-        let list = known.iter().zip(f).filter(|(l, p)| {
-            let fits =
-                |l: &super::Landmark| names.contains(&l.name.as_str()) && side.is_none_or(|s| s == l.side);
-            l.as_ref().is_some_and(fits) && p.norm_sq().is_finite()
-        });
-        let (sum, n) =
-            list.fold((Vec3::zero(), 0.0), |(sum, n): (Vec3<f64>, f64), (_, p)| (sum + *p, n + 1.0));
-        (n > 0.0).then(|| sum * (1.0 / n))
-    };
-    const ELBOW: [&str; 3] =
-        ["lateral epicondyle of the elbow", "medial epicondyle of the elbow", "elbow joint centre"];
-    let mut list = Vec::new();
-    for side in ['r', 'l'] {
-        let angles = frames.iter().filter_map(|f| {
-            let [shoulder, elbow] = [middle(f, &SHOULDER, Some(side))?, middle(f, &ELBOW, Some(side))?];
-            let down = middle(f, &["ASIS", "PSIS"], None)? - middle(f, &SHOULDER, None)?;
-            let arm = elbow - shoulder;
-            Some(elementary::acos((arm.dot(down) / (arm.norm() * down.norm())).clamp(-1.0, 1.0)).to_degrees())
-        });
-        let (sum, n) = angles.fold((0.0, 0.0), |(sum, n), a| (sum + a, n + 1.0));
-        let raised =
-            if n > 0.0 { (sum / n - RAISED_FROM_DEG).max(0.0) / (90.0 - RAISED_FROM_DEG) } else { 0.0 };
-        let part = 1.0 / (1.0 + (raised * RAISED_SHOULDER_M / MARKER_SD_M).powi(2));
-        for (label, known) in markers.labels().iter().zip(&known).filter(|_| part < 1.0) {
-            let Some(l) = known.as_ref().filter(|l| l.side == side) else { continue };
-            if SHOULDER.contains(&l.name.as_str()) || ELBOW.contains(&l.name.as_str()) {
-                list.push((label.clone(), part));
-            }
-        }
-    }
-    list
-}
-
 /// What the name of a marker says about how well its place is known.
 fn own_weight(name: &str) -> f64 {
-    match super::landmark(name) {
-        Some(l) if !l.name.contains("cluster") => 1.0,
-        _ => CLUSTER_WEIGHT,
-    }
+    if is_on_landmark(name) { 1.0 } else { CLUSTER_WEIGHT }
+}
+
+/// Whether the name of a marker is that of an anatomical landmark; markers of clusters are worn anywhere on a segment.
+pub fn is_on_landmark(name: &str) -> bool {
+    super::landmark(name).is_some_and(|l| !l.name.contains("cluster"))
 }
 
 /// What poses do not need.
@@ -591,37 +551,5 @@ impl Frame<'_> {
             let through: f64 = solved[a].iter().zip(&qr).map(|(x, y)| x * y).sum();
             normal.rhs[a] += product(&by_s[a], &error) - through;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use soleus_math::table::Element;
-
-    /// Arms that hang leave the shoulder where it is; raised by a right angle they move it by 4 cm, where a marker is known to 1.5 cm.
-    #[test]
-    fn analytic_arms_that_are_raised() {
-        let labels = ["RSHO", "LSHO", "RELB", "LELB", "RASI", "LASI"].map(str::to_string).to_vec();
-        let shoulders = [vec3(0.0, 1.4, 0.2), vec3(0.0, 1.4, -0.2)];
-        let pelvis = [vec3(0.0, 1.0, 0.1), vec3(0.0, 1.0, -0.1)];
-        let with = |right: Vec3<f64>| {
-            let all = [
-                shoulders[0],
-                shoulders[1],
-                shoulders[0] + right,
-                vec3(0.0, 1.1, -0.2),
-                pelvis[0],
-                pelvis[1],
-            ];
-            let columns = all.iter().flat_map(|p| p.to_array()).map(|x| vec![x]).collect();
-            let table = Table::new(Element::Vec(3), labels.clone(), vec![0.0], columns).unwrap();
-            raised_arms(&table, &[all.to_vec()])
-        };
-        assert_eq!(with(vec3(0.0, -0.3, 0.0)), []);
-        let raised = with(vec3(0.0, 0.0, 0.3));
-        let part = 1.0 / (1.0 + (0.04f64 / 0.015).powi(2));
-        assert_eq!(raised.iter().map(|(n, _)| n.as_str()).collect::<Vec<_>>(), ["RSHO", "RELB"]);
-        assert!(raised.iter().all(|(_, p)| (p - part).abs() < 1e-12), "{raised:?}");
     }
 }

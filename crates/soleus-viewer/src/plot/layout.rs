@@ -107,11 +107,13 @@ impl Plot {
         let ends = [LEFT, LEFT + w].map(|v| short(v, 1)).join(" ");
         let levels = [TOP + h, TOP].map(|v| short(v, 1)).join(" ");
         let axes = format!("{ends} {:e} {:e} {levels} {:e} {:e}", xs.low, xs.high, ys.low, ys.high);
+        let mut attributes = vec![("data-axes", axes)];
+        attributes.extend(self.cycle.map(|[a, b]| ("data-cycle", format!("{a:e} {b:e}"))));
         Drawing {
             size: [width, height + if rows > 0 { ROW * rows as f64 + 8.0 } else { 0.0 }],
-            class: if self.over_time { "plot over-time" } else { "plot" }.to_string(),
+            class: if self.over_time || self.cycle.is_some() { "plot over-time" } else { "plot" }.to_string(),
             label: self.title.clone(),
-            attributes: vec![("data-axes", axes)],
+            attributes,
             marks,
         }
     }
@@ -140,8 +142,10 @@ impl Plot {
 
     /// Adds the legend below the axes; returns how many rows it takes.
     fn legend(&self, [width, height]: [f64; 2], marks: &mut Vec<Mark>) -> usize {
-        let names = self.lines.iter().map(|l| &l.name).chain(self.bands.iter().map(|b| &b.name));
-        let shown: Vec<&String> = names.filter(|n| !n.is_empty()).collect();
+        let is_listed = |l: &Line| !l.name.is_empty() && !l.style.unlisted;
+        let names = self.lines.iter().filter(|l| is_listed(l)).map(|l| &l.name);
+        let shown: Vec<&String> =
+            names.chain(self.bands.iter().map(|b| &b.name)).filter(|n| !n.is_empty()).collect();
         if shown.is_empty() || shown == [&self.title] {
             return 0;
         }
@@ -160,7 +164,7 @@ impl Plot {
             let at = [x + SAMPLE + 6.0, y + 4.0];
             marks.push(Mark::Text(Text { at, size: WORDS, text: name.to_string(), ..Text::default() }));
         };
-        for (i, l) in self.lines.iter().enumerate().filter(|(_, l)| !l.name.is_empty()) {
+        for (i, l) in self.lines.iter().enumerate().filter(|(_, l)| is_listed(l)) {
             let [x, y] = next(&l.name);
             let piece =
                 if l.style.dots { vec![[x + SAMPLE / 2.0, y]] } else { vec![[x, y], [x + SAMPLE, y]] };
@@ -279,6 +283,24 @@ mod tests {
         assert!(s.contains(&format!("d=\"M{left} {bottom}L{x} {y}L{right} {top}\"")), "{s}");
         let there = format!("M{left} {top}L{right} {y}L{right} {bottom}L{left} {bottom}z");
         assert!(s.contains(&format!("d=\"{there}\"")), "{s}");
+    }
+
+    /// A line that another stands for is drawn and not listed; a cycle has its times with it.
+    #[test]
+    fn analytic_both_sides_with_one_entry() {
+        let line = |name: &str| Line::new(name, vec![0.0, 1.0], vec![0.0, 1.0]);
+        let left = Style { color: Some(0), unlisted: true, ..Style::default() };
+        let plot = Plot {
+            lines: vec![line("soleus"), line("soleus left").styled(left)],
+            cycle: Some([0.5, 1.5]),
+            ..Plot::default()
+        };
+        let s = plot.inline_svg(1);
+        assert!(s.contains("data-name=\"soleus left\"") && !s.contains(">soleus left<"), "{s}");
+        assert!(
+            s.contains(">soleus<") && s.contains("data-cycle=\"5e-1 1.5e0\"") && s.contains("over-time"),
+            "{s}"
+        );
     }
 
     /// However many lines there are, the legend is inside the picture.

@@ -47,6 +47,9 @@ pub struct Plot {
     pub y_range: Option<[f64; 2]>,
     /// Whether the abscissa is the time of the page's animation, which then moves a cursor in this plot.
     pub over_time: bool,
+    /// Start and end of the abscissa in the time of the page's animation, for curves over one cycle of it: a click moves
+    /// the animation, and its time moves a cursor.
+    pub cycle: Option<[f64; 2]>,
 }
 
 /// One line of a [`Plot`].
@@ -84,6 +87,8 @@ pub struct Style {
     pub dash: Option<Dash>,
     /// Whether to draw dots without a line, for measurements.
     pub dots: bool,
+    /// Whether the legend leaves it out, because another line stands for both.
+    pub unlisted: bool,
 }
 
 /// Dash pattern.

@@ -46,11 +46,15 @@
     });
     svg.addEventListener("pointerleave", () => { readout.replaceChildren(); hover.setAttribute("d", ""); });
     const timed = svg.classList.contains("over-time");
+    // The abscissa is time, or a cycle from t0 to t1.
+    const [t0, t1] = svg.dataset.cycle ? svg.dataset.cycle.split(" ").map(Number) : [x0, x1];
+    const timeOf = (x) => t0 + (x - x0) / (x1 - x0) * (t1 - t0);
+    const placeOf = (t) => x0 + (t - t0) / (t1 - t0) * (x1 - x0);
     if (timed) svg.addEventListener("click", (e) => {
       const r = svg.getBoundingClientRect(), px = (e.clientX - r.left) * svg.viewBox.baseVal.width / r.width;
-      if (px >= left && px <= right) page.figures.forEach((f) => f.seek(toX(px)));
+      if (px >= left && px <= right) page.figures.forEach((f) => f.seek(timeOf(toX(px))));
     });
-    return (t) => { if (timed) bar(mark, fromX(t)); };
+    return (t) => { if (timed) bar(mark, fromX(placeOf(t))); };
   });
 
   // The program that draws figures comes compressed; a reader without it sees the still picture.

@@ -7,12 +7,14 @@ use crate::error::Error;
 use crate::inputs::model;
 use crate::muscle_control::{TrackingReport, page, report};
 use crate::source::{ModelSource, Source};
+use crate::viewing::{View, geometry};
 use serde::{Deserialize, Serialize};
-use soleus_dynamics::Options;
+use soleus_dynamics::{Options, State, System};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
 use soleus_math::Table;
-use soleus_model::ForceKind;
-use soleus_viewer::Report;
+use soleus_model::{ForceKind, Model};
+use soleus_viewer::scene::FEW_FACES;
+use soleus_viewer::{Activations, Animation, Recorder, Report, SceneOptions};
 use std::path::PathBuf;
 
 /// Name of the analysis.
@@ -146,7 +148,7 @@ impl StaticOptimization {
         if let (Some(first), Some(last)) = (times.first(), times.last()) {
             let n = times.len();
             page = page.text(format!(
-                "Static optimization at {n} times from {first} s to {last} s: minimum of the sum of activations to the power of {p}."
+                "Static optimization at {n} times from {first:.3} s to {last:.3} s: minimum of the sum of activations to the power of {p}."
             ));
         }
         for line in &found.unsolved {
@@ -169,7 +171,11 @@ impl StaticOptimization {
         }
         let helpers = report::helpers((&model, &system), &states, forces);
         let report = TrackingReport { helpers, emg, has_muscles: true, ..TrackingReport::default() };
-        page = page::help(page::limits(page, &report), &report);
+        page = page::limits(page, &report);
+        if let Some(figure) = self.figure(cx, (&model, &system), &states, activations) {
+            page = page.heading("Motion").animation(&figure);
+        }
+        page = page::help(page, &report);
         if let Some(table) = found.table(NAME, "_emg") {
             page = emg::section(page, &report.emg, table);
         }
@@ -181,6 +187,32 @@ impl StaticOptimization {
             page = page.heading("Activations").plots(plots);
         }
         Ok(page.to_html())
+    }
+
+    /// The figure at the times of the result, muscles colored by their activations.
+    fn figure(
+        &self,
+        cx: &Context,
+        (model, system): (&Model, &System),
+        states: &[(usize, State<f64>)],
+        activations: &Table,
+    ) -> Option<Animation> {
+        let geometry = geometry(cx, &self.model, model, None, FEW_FACES).ok()?;
+        let found = Activations::new(model, system, activations);
+        let mut recorder =
+            Recorder::new(model, system, &SceneOptions { geometry }).with(found.is_some(), false);
+        // As many frames as a page of `view` has.
+        let (mut last, between) = (f64::NEG_INFINITY, 1.0 / View::default().frame_rate);
+        for (_, x) in states.iter().filter(|(_, x)| {
+            let is_shown = x.time >= last + between - 1e-9;
+            last = if is_shown { x.time } else { last };
+            is_shown
+        }) {
+            let mut x = x.clone();
+            found.iter().for_each(|a| a.read(&mut x));
+            recorder.record(&x);
+        }
+        Some(recorder.finish())
     }
 
     /// The same as an [`Analyze`] request.

@@ -133,7 +133,7 @@ impl Reconcile {
         };
         let Data { start, measured, held, kinematics } = self.data(cx, &model)?;
         let motion = Source::from(start.clone());
-        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""), Some(&motion))?;
+        let forces = loads::read(cx, &model, Some(loads_file), None, Some(&motion))?;
         let path = self.data_path();
         let mut log = Diagnostics::new(path.display().to_string());
         check_span(&start, [f64::NEG_INFINITY, f64::INFINITY], &forces, &mut log);

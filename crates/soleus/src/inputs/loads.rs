@@ -1,6 +1,6 @@
 //! Measured loads: an `ExternalLoads` file with its data, or a table of force plates.
 
-use super::paths::beside;
+use super::paths::{beside, native};
 use super::setup;
 use super::table::{self, Take};
 use crate::context::Context;
@@ -15,13 +15,13 @@ use soleus_tools::external_forces;
 use soleus_tools::quality::check_ground_reactions;
 use std::path::Path;
 
-/// Reads the forces of an `ExternalLoads` file. Its data file is searched in `folder` first, then next to it, as in
-/// OpenSim. For a table, plates are assigned to the feet that are on them during the motion.
+/// Reads the forces of an `ExternalLoads` file. Its data file is searched next to it, then in the current folder; with the
+/// `folder` of a setup file, there first, as in OpenSim. For a table, plates are assigned to the feet that are on them during the motion.
 pub fn read(
     cx: &Context,
     model: &Model,
     loads: Option<&Path>,
-    folder: &Path,
+    folder: Option<&Path>,
     motion: Option<&Source<Table>>,
 ) -> Result<Vec<Force>, Error> {
     let Some(path) = loads else { return Ok(Vec::new()) };
@@ -82,7 +82,7 @@ pub fn forces_of(
     cx: &Context,
     loads: &ExternalLoads,
     path: &Path,
-    folder: &Path,
+    folder: Option<&Path>,
 ) -> Result<Vec<Force>, Error> {
     let mut read: Vec<(String, Table)> = Vec::new();
     let names = loads.forces.iter().filter_map(|f| f.data_source_name.as_ref());
@@ -92,8 +92,11 @@ pub fn forces_of(
         {
             continue;
         }
-        let first = folder.join(name);
-        let file = if cx.files.is_file(&first) { first } else { beside(path, name) };
+        // A file of this name in the current folder may belong to another trial.
+        let own = beside(path, name);
+        let other = folder.unwrap_or(Path::new("")).join(native(name));
+        let order = if folder.is_some() { [&other, &own] } else { [&own, &other] };
+        let file = order.into_iter().find(|f| cx.files.is_file(f)).unwrap_or(&own).clone();
         read.push((name.clone(), table::read_in_order(cx, &Source::File(file), Take::Forces)?));
     }
     let table_of = |name: &str| read.iter().find(|(n, _)| n == name).map(|(_, t)| t);

@@ -34,8 +34,8 @@ pub fn read_with(cx: &Context, source: &ModelSource, a: &Additions) -> Result<Mo
     check_strengths(source.path(), a)?;
     let mut model = read_changed(cx, source, &a.change)?;
     add_helpers(source.path(), &mut model, &helpers(a.residuals, a.reserves))?;
-    // Data of loads are looked for beside the setup file first, and then beside the file of the loads.
-    let folder = a.change.setup.map_or(Path::new(""), folder_of);
+    // OpenSim looks for data of loads beside the setup file first, and then beside the file of the loads.
+    let folder = a.change.setup.map(folder_of);
     let forces = loads::read(cx, &model, a.loads, folder, a.motion)?;
     // A setup file gets what it names, as from OpenSim.
     if !forces.is_empty() && a.change.setup.is_none() {

@@ -157,8 +157,9 @@ impl ComputedMuscleControl {
                 false => None,
             };
             let rough = rough.map(|r| r.control_nodes);
-            found.page =
-                Some((file.clone(), page::page(&found, rough.as_ref().map(|r| (self.smoothness, r)))));
+            let figure = page::figure(cx, request, &found.states);
+            let rough = rough.as_ref().map(|r| (self.smoothness, r));
+            found.page = Some((file.clone(), page::page(&found, figure.as_ref(), rough)));
         }
         Ok(found)
     }

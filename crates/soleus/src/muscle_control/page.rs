@@ -1,18 +1,39 @@
 //! Page with the results of tracking.
 
-use super::{TrackedMotion, TrackingReport};
+use super::report::Rated;
+use super::{TrackedMotion, Tracking, TrackingReport};
+use crate::context::{Context, Silent};
 use crate::emg;
+use crate::text::capital;
+use crate::viewing::View;
 use soleus_math::Table;
-use soleus_viewer::{Dash, Line, Plot, Report, Style, Table as Rows};
+use soleus_viewer::{Animation, Card, Dash, Light, Line, Plot, Report, Style, Table as Rows, significant};
+
+/// The figure of a simulated motion, if it can be drawn.
+pub(super) fn figure(cx: &Context, request: &Tracking, states: &Table) -> Option<Animation> {
+    let view = View {
+        model: request.model.clone(),
+        motion: Some(states.clone().into()),
+        loads: request.loads.clone(),
+        ..View::default()
+    };
+    let quiet = Context { monitor: &Silent, ..*cx };
+    let without_loads = View { loads: None, ..view.clone() };
+    view.run(&quiet).or_else(|_| without_loads.run(&quiet)).ok().map(|v| v.animation)
+}
 
 /// The page. `rough` is the weight of changes of excitation, and the excitations without it.
-pub fn page(found: &TrackedMotion, rough: Option<(f64, &Table)>) -> String {
+pub fn page(found: &TrackedMotion, figure: Option<&Animation>, rough: Option<(f64, &Table)>) -> String {
     let report = &found.report;
     let mut page = Report::new(found.name.as_str());
     for line in report.lines() {
-        page = page.text(line);
+        page = page.text(capital(&line));
     }
     page = limits(page, report);
+    if let Some(figure) = figure {
+        page = page.heading("Motion").animation(figure);
+    }
+    page = page.heading("Tracking errors, residuals and reserves");
     let mut rows = Rows::new("Coordinates", ["coordinate", "RMS", "largest", "unit"]);
     for c in report.coordinates.iter().filter(|c| c.is_followed) {
         rows =
@@ -53,16 +74,22 @@ pub fn page(found: &TrackedMotion, rough: Option<(f64, &Table)>) -> String {
 
 /// Residuals, reserves and errors beside the usual limits, and where those come from.
 pub(crate) fn limits(page: Report, report: &TrackingReport) -> Report {
-    let judged = report.judgement();
-    if judged.is_empty() {
+    let light = |r: &Rated| {
+        let [good, bad] = r.limits;
+        let bad = if bad > good { format!("; bad above {bad}") } else { String::new() };
+        Light {
+            what: capital(r.what),
+            value: format!("{} {}", significant(r.value, 3), r.unit),
+            verdict: Some(r.verdict()),
+            reason: format!("{good} {} or less{bad}", r.unit),
+        }
+    };
+    let lights: Vec<Light> = report.rated().iter().map(light).collect();
+    if lights.is_empty() {
         return page;
     }
-    let mut rows = Rows::new("Compared with recommended limits", ["", "quantity"]);
-    for line in &judged {
-        let (word, rest) = line.split_at(4);
-        rows = rows.row([word.trim(), rest.trim()]);
-    }
-    page.table(rows).text(format!("Source of the limits: {}.", report.source_of_limits()))
+    let card = Card { title: "Compared with recommended limits".into(), lights };
+    page.cards(vec![card]).text(format!("Source of the limits: {}.", report.source_of_limits()))
 }
 
 /// What residuals and reserves did.
@@ -107,7 +134,7 @@ fn excitations(found: &TrackedMotion, rough: Option<&Table>) -> Vec<Plot> {
         let place = place_of(&mut list, name, "excitation");
         let lines = &mut list[place].lines;
         let color = lines.iter().filter(|l| l.style.dash == Some(Dash::Solid)).count();
-        let style = |dash: Dash| Style { color: Some(color), dash: Some(dash), dots: false };
+        let style = |dash: Dash| Style { color: Some(color), dash: Some(dash), ..Style::default() };
         lines.push(Line::new(name, t.times().to_vec(), y.clone()).styled(style(Dash::Solid)));
         if let Some(y) = rough.and_then(|r| r.column(label)) {
             let times = rough.map(|r| r.times().to_vec()).unwrap_or_default();
@@ -128,6 +155,7 @@ fn place_of(list: &mut Vec<Plot>, muscle: &str, what: &str) -> usize {
             x_label: "time (s)".to_string(),
             y_label: what.to_string(),
             y_range: Some([0.0, 1.0]),
+            over_time: true,
             ..Plot::default()
         });
         list.len() - 1

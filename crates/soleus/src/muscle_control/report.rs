@@ -12,6 +12,7 @@ use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::Statistics;
 use soleus_tools::analysis::ActuatorLoad;
 use soleus_tools::tracking::{Reference, Shortfall, Tracker};
+use soleus_viewer::Verdict;
 use std::fmt;
 
 /// Good to the first number, bad above the second, as OpenSim's checklist for evaluating a simulation has them for residual reduction (its
@@ -139,6 +140,21 @@ pub struct TrackingReport {
     pub statistics: Statistics,
 }
 
+/// A quantity beside its limits.
+pub(crate) struct Rated {
+    pub what: &'static str,
+    pub unit: &'static str,
+    pub value: f64,
+    /// Good up to the first, bad above the second.
+    pub limits: [f64; 2],
+}
+
+impl Rated {
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(self.value, self.limits)
+    }
+}
+
 impl TrackingReport {
     /// The largest shortfall.
     pub fn worst_shortfall(&self) -> Option<&Shortfall> {
@@ -152,6 +168,15 @@ impl TrackingReport {
 
     /// Residuals and errors compared with common limits: good below the first number, bad above the second.
     pub fn judgement(&self) -> Vec<String> {
+        let line = |r: &Rated| {
+            let (word, [good, bad]) = (r.verdict().word(), r.limits);
+            format!("{word:4}  {}: {:.2} {} (good up to {good}, bad above {bad})", r.what, r.value, r.unit)
+        };
+        self.rated().iter().map(line).collect()
+    }
+
+    /// The same as values.
+    pub(crate) fn rated(&self) -> Vec<Rated> {
         let residuals =
             |is_force: bool| self.helpers.iter().filter(move |h| h.is_residual && h.is_force == is_force);
         let followed =
@@ -216,16 +241,10 @@ impl TrackingReport {
                 [RELATIVE_LIMITS[1]; 2],
             ),
         ];
-        let line = |(what, unit, value, [good, bad]): (&str, &str, Option<f64>, [f64; 2])| {
-            let x = value?;
-            let word = match x {
-                x if x <= good => "good",
-                x if x <= bad => "fair",
-                _ => "bad",
-            };
-            Some(format!("{word:4}  {what}: {x:.2} {unit} (good up to {good}, bad above {bad})"))
+        let rated = |(what, unit, value, limits): (&'static str, &'static str, Option<f64>, [f64; 2])| {
+            Some(Rated { what, unit, value: value?, limits })
         };
-        rows.into_iter().chain(relative).chain(errors).filter_map(line).collect()
+        rows.into_iter().chain(relative).chain(errors).filter_map(rated).collect()
     }
 
     /// Source of the limits in [`judgement`](Self::judgement).

@@ -116,7 +116,10 @@ impl ResidualReduction {
         };
         let mut motion = job.run(cx)?;
         if let Some(file) = &request.page {
-            motion.page = Some((file.clone(), page::page(&motion, None)));
+            motion.page = Some((
+                file.clone(),
+                page::page(&motion, page::figure(cx, request, &motion.states).as_ref(), None),
+            ));
         }
         // Residual actuators of OpenSim's names, or those of the coordinates of the root.
         let axis_of = |name: &str| match &model.forces.iter().find(|f| f.name == name)?.kind {

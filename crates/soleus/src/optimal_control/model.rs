@@ -156,7 +156,7 @@ impl<'a> StudyModel<'a> {
                 (_, Some(o)) => o.change(&mut model).map_err(|e| self.refuse(step, &e))?,
                 (ModelStepKind::ExternalLoads(file), _) => {
                     let file = beside(self.path, file);
-                    let new = loads::read(cx, &model, Some(&file), folder_of(&file), self.motion)?;
+                    let new = loads::read(cx, &model, Some(&file), None, self.motion)?;
                     model.forces.extend(new);
                 }
                 (ModelStepKind::PrescribeCoordinates(source), _) => {
@@ -178,7 +178,7 @@ impl<'a> StudyModel<'a> {
             let document = Document { file, root: element.clone(), ..Document::default() };
             let found = soleus_model::build_external_loads(&document, &model, &mut log);
             let found = cx.settle(self.path, found, log)?;
-            model.forces.extend(loads::forces_of(cx, &found, self.path, folder_of(self.path))?);
+            model.forces.extend(loads::forces_of(cx, &found, self.path, Some(folder_of(self.path)))?);
         }
         Ok(model)
     }

@@ -1,6 +1,7 @@
 //! Page of a solution: costs, quality, plots and animation.
 
 use crate::emg::{self, EmgCurve};
+use crate::text::capital;
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::State;
@@ -44,7 +45,7 @@ pub fn html(
 
     let mut report = Report::new(title).text(format!(
         "{} after {} iterations in {seconds:.2} s.",
-        solution.status.describe(),
+        capital(solution.status.describe()),
         solution.counts.iterations
     ));
     if has("/value") {

@@ -19,7 +19,7 @@ use soleus_tools::residual_elimination::{
     Change, Cycle, Eliminated, Error as Failed, Settings, eliminate_residuals,
 };
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Part of a gait cycle in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ impl ResidualElimination {
             let hint = "give measured loads: a table of force plates or an ExternalLoads file (--loads)";
             return Err(Error::content(path, 0, "", "residuals cannot be eliminated without loads", hint));
         };
-        let forces = loads::read(cx, &model, Some(loads_file), Path::new(""), Some(&self.motion))?;
+        let forces = loads::read(cx, &model, Some(loads_file), None, Some(&self.motion))?;
         let table = read_in_order(cx, &self.motion, Take::Markers)?;
         let mut log = Diagnostics::new(path.display().to_string());
         check_units(&model, &table, &mut log);

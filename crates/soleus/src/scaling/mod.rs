@@ -22,8 +22,8 @@ use soleus_model::marker_set::{
 };
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
 use soleus_tools::scale::{
-    Factors, Measured, Measurement, Placed, Sizes, fit_sizes, height_of, match_markers, measure,
-    place_markers, place_markers_in_motion, scale_model,
+    Factors, Measured, Measurement, Placed, Sizes, fit_sizes, height_of, is_on_landmark, match_markers,
+    measure, place_markers, place_markers_in_motion, scale_model,
 };
 use std::path::{Path, PathBuf};
 
@@ -625,7 +625,10 @@ fn place(
                 .map_err(wrong)?;
         if !sizes.displaced.is_empty() {
             let names: Vec<&str> = sizes.displaced.iter().map(|(n, _)| n.as_str()).collect();
-            cx.note(format!("arms are raised: {} have a low weight", names.join(", ")));
+            cx.note(format!(
+                "arms are raised: {} are moved to where they would be with hanging arms, and have a low weight",
+                names.join(", ")
+            ));
         }
         if frames > 1 {
             cx.note(format!(
@@ -636,25 +639,45 @@ fn place(
     } else {
         place_markers(document, &markers, range, &tasks, true, limit).map_err(wrong)?
     };
-    report_placement(cx, file, &placed);
+    report_placement(cx, file, &placed, scaled.sizes.is_some());
     Ok(placed)
 }
 
 /// Says how well the static pose met the markers.
-fn report_placement(cx: &Context, file: &Path, p: &Placed) {
-    let worst = p.fit.worst.and_then(|i| p.distances.get(i));
-    let worst = worst.map_or(String::new(), |(name, d)| format!("; worst {name}, {:.1} mm", 1e3 * d));
-    let (rms, moved) = (1e3 * p.fit.rms, p.moved.len());
-    cx.note(format!("static pose: marker RMS {rms:.1} mm{worst}; {moved} markers moved"));
+fn report_placement(cx: &Context, file: &Path, p: &Placed, of_landmarks: bool) {
+    // With sizes from all markers, clusters have little weight, and are moved to where they were worn.
+    let mut judged: Vec<&(String, f64)> = p
+        .distances
+        .iter()
+        .filter(|(name, d)| d.is_finite() && (!of_landmarks || is_on_landmark(name)))
+        .collect();
+    let of_landmarks = of_landmarks && !judged.is_empty();
+    if judged.is_empty() {
+        judged = p.distances.iter().filter(|(_, d)| d.is_finite()).collect();
+    }
+    let rms = match of_landmarks {
+        true => (judged.iter().map(|(_, d)| d * d).sum::<f64>() / judged.len() as f64).sqrt(),
+        false => p.fit.rms,
+    };
+    let worst = judged.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let of = if of_landmarks && judged.len() < p.distances.len() {
+        format!(" at {} landmarks", judged.len())
+    } else {
+        String::new()
+    };
+    let name = worst.map_or(String::new(), |(name, d)| format!("; worst {name}, {:.1} mm", 1e3 * d));
+    cx.note(format!(
+        "static pose: marker RMS {:.1} mm{of}{name}; {} markers moved",
+        1e3 * rms,
+        p.moved.len()
+    ));
     let mut log = Diagnostics::new(file.display().to_string());
     // Twice what OpenSim's guide to scaling allows.
     const LARGE_M: f64 = 0.04;
-    if let Some((name, d)) =
-        p.distances.iter().filter(|_| p.fit.rms > LARGE_M).max_by(|a, b| a.1.total_cmp(&b.1))
-    {
+    if let Some((name, d)) = worst.filter(|_| rms > LARGE_M) {
         let message = format!(
             "markers are {:.0} mm off on average in the static pose, `{name}` by {:.0} mm",
-            1e3 * p.fit.rms,
+            1e3 * rms,
             1e3 * d
         );
         log.warn(0, "", message, "check the markers of the model, and the unit and axes of the data");

@@ -297,8 +297,8 @@ impl Motion {
         let (mut message, blame) = match (&self.outcome.end, self.interruption) {
             (End::Stopped(stop), _) => (stop.to_string(), stop.component()),
             (_, Some(Interruption::Cancelled)) => {
-                let to = saved.map_or(String::new(), |s| format!(" is in {}", s.display()));
-                return Err(Error::Cancelled { saved: format!("results up to t = {time} s{to}") });
+                let to = saved.map_or(String::new(), |s| format!(" are in {}", s.display()));
+                return Err(Error::Cancelled { saved: format!("results up to t = {time:.4} s{to}") });
             }
             (_, Some(Interruption::Late(s))) => {
                 (format!("the deadline of {s} s was reached at t = {time} s"), self.limiting)

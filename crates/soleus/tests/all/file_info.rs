@@ -135,12 +135,19 @@ fn identity_every_kind_of_file_is_told() {
         .with("box.vtp", "<VTKFile type=\"PolyData\"><PolyData><Piece NumberOfPoints=\"3\" NumberOfPolys=\"1\"><Points><DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\">0 0 0 1 0 0 0 1 0</DataArray></Points><Polys><DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">0 1 2</DataArray><DataArray type=\"Int32\" Name=\"offsets\" format=\"ascii\">3</DataArray></Polys></Piece></PolyData></VTKFile>")
         .with("box.obj", "v 0 0 0\nv 1 0 0\nv 0 2 0\nf 1 2 3\n")
         .with("box.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n")
+        .with("norm.csv", "percent,knee_angle,sd_knee_angle,hip_flexion\n0,10,2,30\n100,10,2,30\n")
+        .with("study.omoco", "<OpenSimDocument Version=\"40600\"><MocoStudy name=\"squat\"/></OpenSimDocument>")
         .with("notes.txt", "hello");
     for (file, words) in [
         ("model.osim", &["knee_angle_r"][..]),
         ("a.sto", &["4, from 0 s to 0.03 s, 100.00 rows/s", "knee (1 gap, longest 1 row)"]),
         ("a.mot", &["knee"]),
         ("a.csv", &["1: knee"]),
+        (
+            "norm.csv",
+            &["--normative", "2, from 0 % to 100 %", "2: knee_angle, hip_flexion", "1: hip_flexion"],
+        ),
+        ("study.omoco", &["MocoStudy", "squat", "soleus run"]),
         ("a.parquet", &["1: knee"]),
         ("a.trc", &["RASI", "mm", "known landmarks"]),
         ("loads.xml", &["ExternalLoads", "right_foot, left_foot", "plates.sto (not there)"]),

@@ -174,6 +174,43 @@ fn issue_everyday_a_subject_who_walks_into_view() {
     }
 }
 
+/// A table of the user's own, with the columns that the help names: it was rejected because no column is called `time`.
+#[test]
+fn issue_everyday_normative_curves_of_the_user() {
+    let files = Memory::new().with(
+        "norm.csv",
+        "percent,knee_angle,sd_knee_angle,hip_flexion\n0,10,2,30\n50,20,4,-10\n100,10,2,30\n",
+    );
+    let cx = Context::new(&files);
+    let times: Vec<f64> = (0..600).map(|i| 0.01 * f64::from(i)).collect();
+    let labels = vec!["knee_angle_r".to_string(), "knee_angle_l".to_string()];
+    let angles = Table::new(Element::Scalar, labels, times.clone(), vec![vec![1.0; 600]; 2]).unwrap();
+    let trial =
+        GaitTrial { markers: stepping(0.0).into(), curves: vec![angles.into()], ..GaitTrial::default() };
+    let request = Gait {
+        trials: vec![trial],
+        normative: Some("norm.csv".into()),
+        output: Some("gait".into()),
+        ..Gait::default()
+    };
+    let gait = request.run(&cx).unwrap();
+    let knee = gait.normative.curves.iter().find(|c| c.0 == "knee_angle").unwrap();
+    // Halfway up, the mean is 15 and the deviation 3; a curve without deviations has none.
+    assert!(
+        (knee.1[25] - 15.0).abs() < 1e-9 && (knee.2[25] - 3.0).abs() < 1e-9,
+        "{} {}",
+        knee.1[25],
+        knee.2[25]
+    );
+    let hip = gait.normative.curves.iter().find(|c| c.0 == "hip_flexion").unwrap();
+    assert!((hip.1[50] + 10.0).abs() < 1e-9 && hip.2.iter().all(|x| *x == 0.0));
+    assert_eq!(gait.normative.curves.len(), 2);
+    soleus::Outcome::write(&gait, &cx).unwrap();
+    let picture =
+        String::from_utf8(soleus::Files::read(&files, Path::new("gait/knee_angle.svg")).unwrap()).unwrap();
+    assert!(picture.contains("norm.csv"), "the band is not in the picture");
+}
+
 /// Curves over the cycle: a sine of the period of the stride is a sine over 100 %, with no deviation.
 #[test]
 fn analytic_curves_over_the_cycle() {

@@ -1,6 +1,8 @@
 //! Plates without a setup file: on the reference trials they are assigned to the feet that the reference `ExternalLoads` files name.
 
-use soleus::engine::io::table::trc;
+use crate::subject::{self, Root};
+use soleus::engine::io::table::{sto, trc};
+use soleus::engine::math::Table;
 use soleus::engine::model::force::{Force, ForceKind};
 use soleus::inputs::{loads, model, table};
 use soleus::{AssignLoads, Context, Disk, InverseDynamics, InverseKinematics, Memory, Outcome};
@@ -37,7 +39,7 @@ fn check(model_file: &str, motion: &str, plates: &str, reference: &str, stances:
     };
     let found = request.run(&cx).unwrap();
     let model = model::read(&cx, &data(model_file).into()).unwrap();
-    let wanted = loads::read(&cx, &model, Some(&data(reference)), Path::new(""), None).unwrap();
+    let wanted = loads::read(&cx, &model, Some(&data(reference)), None, None).unwrap();
     assert_eq!(found.contacts.iter().filter(|c| c.foot.is_some()).count(), stances, "{}", found.report());
     assert!(found.contacts.iter().all(|c| !c.is_shared), "{}", found.report());
     let ForceKind::ExternalForce(first) = &found.forces[0].kind else { panic!("an external force") };
@@ -188,4 +190,39 @@ fn identity_from_trials_to_muscles_in_one_call() {
     ] {
         assert!(soleus::Files::is_file(&files, &Path::new("results").join(name)), "{name}");
     }
+}
+
+/// Data next to the file of the loads go before a table of the same name in the current folder, which may be that of another trial.
+#[test]
+fn issue_everyday_data_next_to_their_loads() {
+    let lab = &subject::PLAIN;
+    let motion = sto::write(&subject::motion(Root::Custom, lab, 60), sto::Digits::Shortest);
+    let plates = subject::plates(lab, 60);
+    let mut others = plates.clone();
+    for i in 0..others.columns().len() {
+        others.column_at_mut(i).unwrap().iter_mut().for_each(|x| *x *= 2.0);
+    }
+    let written = |t: &Table| sto::write(t, sto::Digits::Shortest);
+    let files = Memory::new()
+        .with("subject.osim", subject::model_file(Root::Custom, ""))
+        .with("walk.sto", motion)
+        .with("trial/loads.xml", subject::loads_file())
+        .with("trial/plates.sto", written(&plates))
+        .with("plates.sto", written(&others));
+    let moments = |files: &Memory| {
+        let request = InverseDynamics {
+            model: "subject.osim".into(),
+            motion: "walk.sto".into(),
+            loads: Some("trial/loads.xml".into()),
+            ..InverseDynamics::default()
+        };
+        request.run(&Context::new(files)).unwrap().loads.generalized_forces
+    };
+    let beside = moments(&files);
+    // Without those, the ones in the current folder are found as before.
+    soleus::Files::remove(&files, Path::new("trial/plates.sto")).unwrap();
+    assert!(moments(&files).columns() != beside.columns());
+    let only = files.with("trial/plates.sto", written(&plates));
+    soleus::Files::remove(&only, Path::new("plates.sto")).unwrap();
+    assert_eq!(moments(&only).columns(), beside.columns());
 }

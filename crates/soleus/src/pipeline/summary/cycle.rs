@@ -26,6 +26,8 @@ pub struct Cycles {
     pub name: String,
     /// Events, parameters and curves.
     pub gait: GaitAnalysis,
+    /// Whether the page shows the figure of this trial.
+    pub has_figure: bool,
 }
 
 impl Cycles {
@@ -58,7 +60,13 @@ impl Cycles {
         let run = |trial: GaitTrial| Gait { trials: vec![trial], ..Gait::default() }.run(&cx).ok();
         let without_plates = GaitTrial { loads: None, ..trial.clone() };
         let gait = run(trial).or_else(|| run(without_plates))?;
-        (!gait.curves.is_empty()).then(|| Cycles { name: t.name.clone(), gait })
+        (!gait.curves.is_empty()).then(|| Cycles { name: t.name.clone(), gait, has_figure: false })
+    }
+
+    /// The cycle of the figure that a click on a curve of this side shows: the first, s.
+    pub fn shown(&self, side: Side) -> Option<[f64; 2]> {
+        let all = self.gait.trials.iter().flat_map(|t| &t.cycles);
+        all.filter(|_| self.has_figure).find(|c| c.side == side).map(|c| c.time)
     }
 
     /// The curve of a side.
@@ -115,10 +123,13 @@ pub fn caption(cycles: &[Cycles]) -> String {
         cycles.iter().flat_map(|c| &c.gait.trials).flat_map(|t| &t.cycles).filter(|c| c.side == side).count()
     };
     let source = &cycles[0].gait.normative.source;
+    let colors = if cycles.len() > 1 { "; one color for each trial" } else { "" };
+    let click =
+        if cycles[0].shown(Side::Right).is_some() { " A click on a curve moves the figure." } else { "" };
     format!(
-        "Means of right (solid, {}) and left cycles (dashed, {}), from foot strike to foot strike; one color for each trial. Grey: {source}, mean ± SD. \
+        "Means of right (solid, {}) and left cycles (dashed, {}), from foot strike to foot strike{colors}. Grey: {source}, mean ± SD. \
          Moments and powers are per kilogram of body mass, with the signs of the model. \
-         Curves end where force plates were missed.",
+         Curves end where force plates were missed.{click}",
         count(Side::Right),
         count(Side::Left)
     )
@@ -153,7 +164,13 @@ pub fn overlaid(cycles: &[Cycles], curve: &str, title: String, unit: &str) -> Pl
         for (side, dash) in [(Side::Right, Dash::Solid), (Side::Left, Dash::Dashed)] {
             let Some(own) = c.curve(curve, side) else { continue };
             let style = Style { color: Some(k), dash: Some(dash), ..Style::default() };
-            lines.push(line(format!("{} {}", c.name, side.name()), own).styled(style));
+            // Of several trials the legend lists one line each; the caption tells right from left.
+            let (name, unlisted) = match cycles.len() {
+                1 => (side.name().to_string(), false),
+                _ if side == Side::Right => (c.name.clone(), false),
+                _ => (format!("{} left", c.name), c.curve(curve, Side::Right).is_some()),
+            };
+            lines.push(line(name, own).styled(Style { unlisted, ..style }));
         }
     }
     Plot {
@@ -162,6 +179,7 @@ pub fn overlaid(cycles: &[Cycles], curve: &str, title: String, unit: &str) -> Pl
         y_label: unit.into(),
         lines,
         x_range: Some([0.0, 100.0]),
+        cycle: cycles.first().and_then(|c| c.shown(Side::Right)),
         ..Plot::default()
     }
 }
@@ -190,7 +208,10 @@ fn normative(cycles: &[Cycles], name: &str) -> Option<Band> {
 
 /// Speed, cadence, lengths and times; one column for each trial and side.
 pub fn parameters(cycles: &[Cycles]) -> Rows {
-    let head = cycles.iter().flat_map(|c| [format!("{} right", c.name), format!("{} left", c.name)]);
+    let head = cycles.iter().flat_map(|c| match cycles.len() {
+        1 => ["right".to_string(), "left".to_string()],
+        _ => [format!("{} right", c.name), format!("{} left", c.name)],
+    });
     let mut rows = Rows::new("Gait", std::iter::once(String::new()).chain(head));
     let names = cycles[0].gait.right.rows().map(|(name, unit, _)| format!("{name}, {unit}"));
     for (k, name) in names.into_iter().enumerate() {

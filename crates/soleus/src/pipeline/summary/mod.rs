@@ -62,19 +62,26 @@ pub fn page(
         page = page.heading("Quality").cards(cards).text(judgement::SOURCES);
     }
 
+    let mut has_figure = false;
     let shown = study.trials.iter().find(|t| files.is_file(&angles(files, &folder(t))));
     if let (Some(t), Some(model_file)) = (shown, model_file)
         && let Some(figure) = figure(files, model_file, &angles(files, &folder(t)), &folder(t), &t.name)
     {
-        page = page.heading(format!("Motion of {}", t.name)).animation(&figure);
+        let heading =
+            if study.trials.len() == 1 { "Motion".to_string() } else { format!("Motion of {}", t.name) };
+        page = page.heading(heading).animation(&figure);
+        has_figure = true;
     }
 
-    let cycles: Vec<Cycles> = match &model {
+    let mut cycles: Vec<Cycles> = match &model {
         Some(m) => {
             study.trials.iter().filter_map(|t| Cycles::of_trial(files, t, home, &folder(t), m)).collect()
         }
         None => Vec::new(),
     };
+    for c in &mut cycles {
+        c.has_figure = has_figure && shown.is_some_and(|s| s.name == c.name);
+    }
     if !cycles.is_empty() {
         page = page
             .heading("Joints over the gait cycle")
@@ -83,7 +90,7 @@ pub fn page(
             .table(cycle::parameters(&cycles));
         let muscles = groups::plots(&cycles);
         if !muscles.is_empty() {
-            page = page.heading("Muscles over the gait cycle").plots(muscles);
+            page = page.heading("Muscles over the gait cycle").text(groups::caption(&cycles)).plots(muscles);
         }
     }
 
