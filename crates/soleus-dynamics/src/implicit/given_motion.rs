@@ -23,7 +23,7 @@ use crate::force::Kernel;
 use crate::kinematics::Loads;
 use crate::multibody::{TreeKinematics, compute_generalized_forces, compute_inverse_dynamics};
 use crate::muscle::CompiledMuscle;
-use crate::system::{Actor, State, System, Workspace};
+use crate::system::{Actor, Along, State, System, Workspace};
 use soleus_math::{Jet, Real, SpatialVec};
 
 /// Most variables of one muscle: excitation, states and their rates.
@@ -468,10 +468,10 @@ impl Law {
 
     /// Slopes of tension and residuals by the law's own variables.
     fn slopes(&self, s: &System, path: [f64; 2], v: &[f64]) -> ([f64; MOST], [[f64; MOST]; 3]) {
-        type D = soleus_math::Dual<f64, MOST>;
-        let mut r = [D::zero(); 3];
-        let tension = self.evaluate(s, path, v, D::variable, &mut r[..self.states.len()]);
-        (tension.d, r.map(|r| r.d))
+        let mut r = [Along::zero(); 3];
+        let tension = self.evaluate(s, path, v, Along::variable, &mut r[..self.states.len()]);
+        let own = |x: Along| std::array::from_fn(|i| x.d[i]);
+        (own(tension), r.map(own))
     }
 
     /// Whether the tension is linear in activation, or a state itself.

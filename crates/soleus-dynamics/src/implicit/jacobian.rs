@@ -701,39 +701,27 @@ fn local_derivatives(
     path: &PathState<f64>,
     out: &mut PathDerivative,
 ) {
-    // As many directions as the force has inputs.
-    match f.states.len() {
-        0 | 1 => local_with::<5>(f, x, controls, zdot, path, out),
-        2 => local_with::<7>(f, x, controls, zdot, path, out),
-        _ => local_with::<LOCAL>(f, x, controls, zdot, path, out),
-    }
-}
-
-fn local_with<const K: usize>(
-    f: &SystemForce,
-    x: &State<f64>,
-    controls: &[f64],
-    zdot: &[f64],
-    path: &PathState<f64>,
-    out: &mut PathDerivative,
-) {
+    // A force with three states has more inputs than directions, and goes twice: another size would compile every law again.
     let nz = f.states.len();
-    let variable = Dual::<f64, K>::variable;
-    let L = variable(path.length(), 0);
-    let v = variable(path.speed(), 1);
-    let control = controls[f.controls.clone()].first().copied().unwrap_or(0.0);
-    let e = variable(control, 2);
-    let mut z = [Dual::<f64, K>::zero(); MAX_STATES];
-    let mut rate = [Dual::<f64, K>::zero(); MAX_STATES];
-    let mut r = [Dual::<f64, K>::zero(); MAX_STATES];
-    for (k, i) in f.states.clone().enumerate() {
-        z[k] = variable(x.z[i], 3 + k);
-        rate[k] = variable(zdot[i], 3 + nz + k);
-    }
-    let tension = path_law(&f.actor, [L, v, e], &z[..nz], &rate[..nz], &mut r[..nz]);
-    out.tension[..K].copy_from_slice(&tension.d);
-    for k in 0..nz {
-        out.residual[k][..K].copy_from_slice(&r[k].d);
+    for first in (0..3 + 2 * nz).step_by(CHUNK) {
+        let count = CHUNK.min(3 + 2 * nz - first);
+        let variable = |v: f64, i: usize| match i.checked_sub(first) {
+            Some(i) if i < CHUNK => D::variable(v, i),
+            _ => D::cst(v),
+        };
+        let control = controls[f.controls.clone()].first().copied().unwrap_or(0.0);
+        let inputs = [variable(path.length(), 0), variable(path.speed(), 1), variable(control, 2)];
+        let (mut z, mut rate, mut r) =
+            ([D::zero(); MAX_STATES], [D::zero(); MAX_STATES], [D::zero(); MAX_STATES]);
+        for (k, i) in f.states.clone().enumerate() {
+            z[k] = variable(x.z[i], 3 + k);
+            rate[k] = variable(zdot[i], 3 + nz + k);
+        }
+        let tension = path_law(&f.actor, inputs, &z[..nz], &rate[..nz], &mut r[..nz]);
+        out.tension[first..first + count].copy_from_slice(&tension.d[..count]);
+        for k in 0..nz {
+            out.residual[k][first..first + count].copy_from_slice(&r[k].d[..count]);
+        }
     }
 }
 

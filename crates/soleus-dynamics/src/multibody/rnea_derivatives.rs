@@ -22,6 +22,7 @@
 
 use super::{Tree, TreeKinematics};
 use crate::joint::{JointMotion, speeds_from_rates};
+use crate::system::LANES;
 use soleus_math::{Dual, Mat33, Real, Rotation, SpatialInertia, SpatialVec, SymMat33, Vec3, vec3};
 
 /// ∂τ/∂q, ∂τ/∂u and M = ∂τ/∂u̇ of inverse dynamics, with scratch memory.
@@ -312,14 +313,14 @@ fn local_derivatives<T: Real>(
     udot: &[T],
     i: usize,
 ) -> JointDerivatives<T> {
-    // As many directions as the joint has coordinates and speeds; those of two, which are rare, get what three need, and those of
-    // more go twice, since every size compiles all joints again.
+    // Two directions for a joint of one coordinate, the most common, and otherwise as many as the whole motion has; joints of more
+    // than three coordinates go twice. Every size compiles all joints again.
     match tree.nodes[i].nu {
         1 => local_with::<T, 2>(tree, k, udot, i, [Some(0), Some(1)]),
-        nu @ 2..=3 => local_with::<T, 6>(tree, k, udot, i, [Some(0), Some(nu)]),
+        nu @ 2..=3 => local_with::<T, LANES>(tree, k, udot, i, [Some(0), Some(nu)]),
         _ => {
-            let mut all = local_with::<T, 6>(tree, k, udot, i, [Some(0), None]);
-            all.d.dA_du = local_with::<T, 6>(tree, k, udot, i, [None, Some(0)]).d.dA_du;
+            let mut all = local_with::<T, LANES>(tree, k, udot, i, [Some(0), None]);
+            all.d.dA_du = local_with::<T, LANES>(tree, k, udot, i, [None, Some(0)]).d.dA_du;
             all
         }
     }

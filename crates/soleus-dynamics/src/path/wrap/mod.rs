@@ -14,6 +14,7 @@ pub use ellipsoid::Ellipsoid;
 pub use sphere::Sphere;
 pub use torus::Torus;
 
+use crate::system::Along;
 use soleus_math::{Dual, Real, Vec3};
 use soleus_model::path::{Quadrant, WrapMethod, WrapShape};
 
@@ -177,7 +178,8 @@ impl Surface {
         if T::ORDER != 1 || !wide {
             return self.wrap(p1, p2, alone);
         }
-        type D = Dual<f64, 6>;
+        // Of these directions six are in use: another size would compile every surface again.
+        type D = Along;
         let x = [p1.x, p1.y, p1.z, p2.x, p2.y, p2.z];
         let v = |i: usize| D::variable(x[i].value(), i);
         let attempt =
