@@ -9,7 +9,7 @@
 //! are moved back by this, in proportion to the elevation of the arm, so that they are where they would be with hanging arms.
 
 use super::sizes::MARKER_SD_M;
-use soleus_math::{Table, Vec3, vec3};
+use soleus_math::{Table, Vec3, elementary, vec3};
 use soleus_model::Model;
 
 /// Length of the clavicle, m.
@@ -63,7 +63,8 @@ impl RaisedArms {
                 let [shoulder, elbow] =
                     [arms.middle(f, &SHOULDER, Some(side))?, arms.middle(f, &ELBOW, Some(side))?];
                 let (down, arm) = (-arms.up(f)?, elbow - shoulder);
-                Some((arm.dot(down) / (arm.norm() * down.norm())).clamp(-1.0, 1.0).acos().to_degrees())
+                let cosine = (arm.dot(down) / (arm.norm() * down.norm())).clamp(-1.0, 1.0);
+                Some(elementary::acos(cosine).to_degrees())
             });
             let (sum, n) = angles.fold((0.0, 0.0), |(sum, n), a| (sum + a, n + 1.0));
             let raised = (sum / n - RAISED_FROM_DEG) / (90.0 - RAISED_FROM_DEG);
@@ -136,7 +137,8 @@ impl RaisedArms {
 /// Displacement of the shoulder of an arm that is raised by a right angle, m: forward, up, and outward.
 fn displacement() -> Vec3<f64> {
     let end = |[back, up]: [f64; 2]| {
-        vec3(-up.cos() * back.sin(), up.sin(), up.cos() * back.cos()) * CLAVICLE_M // (1)
+        let ((sr, cr), (se, ce)) = (elementary::sin_cos(back), elementary::sin_cos(up));
+        vec3(-ce * sr, se, ce * cr) * CLAVICLE_M // (1)
     };
     end([REST[0] + TURN[0], REST[1] + TURN[1]]) - end(REST)
 }
