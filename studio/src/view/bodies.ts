@@ -22,7 +22,15 @@ interface Batch {
   mesh: Mesh<BufferGeometry, RawShaderMaterial>;
   layer: Layer;
   first: number;
+  /** All faces, and fewer of them, once they were asked for. */
+  all?: BufferAttribute;
+  few?: BufferAttribute;
 }
+
+/** A surface with more corners of faces is drawn with fewer in motion, without a graphics card. */
+const MANY = 30_000;
+/** Size of what is left out then, m: about a pixel of a picture in motion. */
+const CELL_M = 0.007;
 
 /** What a ray may meet of a body. */
 interface Target {
@@ -75,6 +83,16 @@ export class Bodies {
       const list: Float32Array = b.mesh.material.uniforms.poses.value;
       list.set(this.poses.subarray(8 * b.first, Math.min(8 * (b.first + GROUP), this.poses.length)));
       b.mesh.material.uniformsNeedUpdate = true;
+    }
+  }
+
+  /** All faces, or fewer of large surfaces. */
+  detail(isFine: boolean): void {
+    for (const b of this.batches) {
+      b.all ??= b.mesh.geometry.index!;
+      if (!isFine && b.all.count > MANY) b.few ??= thinned(b.mesh.geometry, b.all);
+      const index = isFine ? b.all : (b.few ?? b.all);
+      if (b.mesh.geometry.index !== index) b.mesh.geometry.setIndex(index);
     }
   }
 
@@ -180,6 +198,26 @@ function piecesOf(scene: SceneData): Piece[] {
 }
 
 /** One geometry of many, with the color and the body of each corner. */
+/** Faces whose corners are in different cells of a grid, at the first corner of each cell (Rossignac and Borrel 1993). */
+function thinned(geometry: BufferGeometry, all: BufferAttribute): BufferAttribute {
+  const [place, body] = [geometry.getAttribute("position"), geometry.getAttribute("body")];
+  const cells = new Map<number, number>();
+  const first = new Uint32Array(place.count);
+  const cell = (x: number) => Math.min(Math.max(Math.floor(x / CELL_M) + 1024, 0), 2047);
+  for (let i = 0; i < place.count; i++) {
+    // Cells of 14 m around a body, in a number that is exact.
+    const key = ((body.getX(i) * 2048 + cell(place.getX(i))) * 2048 + cell(place.getY(i))) * 2048 + cell(place.getZ(i));
+    if (!cells.has(key)) cells.set(key, i);
+    first[i] = cells.get(key)!;
+  }
+  const kept: number[] = [];
+  for (let i = 0; i < all.count; i += 3) {
+    const [a, b, c] = [first[all.getX(i)], first[all.getX(i + 1)], first[all.getX(i + 2)]];
+    if (a !== b && b !== c && c !== a) kept.push(a, b, c);
+  }
+  return new BufferAttribute(new Uint32Array(kept), 1);
+}
+
 function merged(pieces: Piece[], first: number): BufferGeometry {
   const corners = pieces.reduce((n, p) => n + p.geometry.getAttribute("position").count, 0);
   const indices = pieces.reduce((n, p) => n + p.geometry.index!.count, 0);

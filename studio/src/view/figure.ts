@@ -90,6 +90,7 @@ export class Figure {
     u.middle.value.copy(this.controls.target);
     u.reach.value = Math.min(FLOOR_M - 1, 1.2 + 0.9 * this.camera.position.distanceTo(this.controls.target));
     this.actor?.shade(this.quality.isFine ? this.shadow : null);
+    if (this.quality.isSoftware) for (const a of [this.actor, ...this.others.values()]) a?.bodies.detail(this.quality.isFine);
     this.renderer.render(this.scenery, this.camera);
   }
 
