@@ -187,12 +187,8 @@ fn issue_everyday_normative_curves_of_the_user() {
     let angles = Table::new(Element::Scalar, labels, times.clone(), vec![vec![1.0; 600]; 2]).unwrap();
     let trial =
         GaitTrial { markers: stepping(0.0).into(), curves: vec![angles.into()], ..GaitTrial::default() };
-    let request = Gait {
-        trials: vec![trial],
-        normative: Some("norm.csv".into()),
-        output: Some("gait".into()),
-        ..Gait::default()
-    };
+    let request =
+        Gait { trials: vec![trial], normative: Some("norm.csv".into()), output: Some("gait".into()) };
     let gait = request.run(&cx).unwrap();
     let knee = gait.normative.curves.iter().find(|c| c.0 == "knee_angle").unwrap();
     // Halfway up, the mean is 15 and the deviation 3; a curve without deviations has none.
