@@ -175,27 +175,41 @@ fn without_forces(model: &mut Model) -> Model {
     bare
 }
 
-/// Warns of loads that do not last as long as the motion: outside their time their splines are extrapolated.
-pub(crate) fn check_span(motion: &Table, [from, to]: [f64; 2], forces: &[Force], log: &mut Diagnostics) {
-    let (Some(&first), Some(&last)) = (motion.times().first(), motion.times().last()) else { return };
+/// The first load that does not last as long as the motion, and what to say of it. A frame more or less is how recordings end.
+fn short_load<'a>(motion: &Table, [from, to]: [f64; 2], forces: &'a [Force]) -> Option<(&'a Force, String)> {
+    let (&first, &last) = (motion.times().first()?, motion.times().last()?);
+    let frame = (last - first) / (motion.rows().max(2) - 1) as f64;
     let (first, last) = (first.max(from), last.min(to));
-    // A frame more or less is how recordings end.
-    let frame = (motion.times()[motion.rows() - 1] - motion.times()[0]) / (motion.rows().max(2) - 1) as f64;
-    for f in forces {
-        let ForceKind::ExternalForce(e) = &f.kind else { continue };
-        let (Some(begin), Some(end)) = (e.time.first(), e.time.last()) else { continue };
-        if *begin > first + 1.5 * frame || *end < last - 1.5 * frame {
-            let message =
-                format!("loads of `{}` span {begin} s to {end} s, the motion {first} s to {last} s", f.name);
-            log.warn(
-                0,
-                "",
-                message,
-                "loads are extrapolated outside this range; cut the motion with --from and --to",
-            );
-            return;
-        }
+    forces.iter().find_map(|f| {
+        let ForceKind::ExternalForce(e) = &f.kind else { return None };
+        let (begin, end) = (e.time.first()?, e.time.last()?);
+        let is_short = *begin > first + 1.5 * frame || *end < last - 1.5 * frame;
+        let name = &f.name;
+        is_short.then(|| {
+            (f, format!("loads of `{name}` span {begin} s to {end} s, the motion {first} s to {last} s"))
+        })
+    })
+}
+
+/// Warns of loads that do not last as long as the motion: outside their time their splines are extrapolated.
+pub(crate) fn check_span(motion: &Table, range: [f64; 2], forces: &[Force], log: &mut Diagnostics) {
+    if let Some((_, message)) = short_load(motion, range, forces) {
+        let hint = "loads are extrapolated outside this range; cut the motion with --from and --to";
+        log.warn(0, "", message, hint);
     }
+}
+
+/// Refuses loads that do not last as long as the motion: a motion that agrees with extrapolated forces is worth nothing.
+pub(crate) fn require_span(
+    cx: &Context,
+    file: &Path,
+    motion: &Table,
+    range: [f64; 2],
+    forces: &[Force],
+) -> Result<(), Error> {
+    let Some((f, message)) = short_load(motion, range, forces) else { return Ok(()) };
+    let hint = "choose a shorter range (--from, --to), or give longer loads";
+    Err(Error::content(file, model::line_of_load(cx, file, &f.name), &f.path, message, hint))
 }
 
 /// Names what the data and the request lack.

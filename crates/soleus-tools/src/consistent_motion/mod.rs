@@ -398,6 +398,10 @@ const RESIDUAL_TOLERANCE: f64 = 1e-4;
 /// A step that changes (1) by less than this part of it is the last.
 const OBJECTIVE_TOLERANCE: f64 = 1e-4;
 
+/// A part of a step is taken where it mends this part of what it would mend if the equations were linear: far from them, where the objective
+/// has to rise.
+const PROMISED: f64 = 0.1;
+
 /// Corrections of one step.
 const MOST_CORRECTIONS: usize = 5;
 
@@ -413,6 +417,11 @@ struct State {
 }
 
 impl State {
+    /// Whether a part of a step does what it promises for the equations, of which it would leave that part at first order.
+    fn keeps_promise_of(&self, part: f64, before: &State) -> bool {
+        self.violation < (1.0 - PROMISED * part) * before.violation
+    }
+
     /// Whether equations are met better by far, or as well as before with a lower objective.
     fn is_better_than(&self, other: &State) -> bool {
         let objective_falls = self.objective <= other.objective * (1.0 + 1e-9);
@@ -456,8 +465,8 @@ impl Search<'_> {
             let mut taken: Option<(Iterate, State)> = None;
             for _ in 0..8 {
                 let (next, state) = self.corrected(self.x.moved(&step, part), sd)?;
-                let gains = state.is_better_than(&now);
-                if gains || taken.as_ref().is_none_or(|(_, t)| state.is_better_than(t)) {
+                let gains = state.is_better_than(&now) || state.keeps_promise_of(part, &now);
+                if gains || taken.as_ref().is_none_or(|(_, t)| state.violation < t.violation) {
                     taken = Some((next, state));
                 }
                 if gains {

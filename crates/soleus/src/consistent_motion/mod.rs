@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::inputs::paths::stem_of;
 use crate::inputs::table::{GAP_HINT, Take, read_in_order, read_markers};
 use crate::inputs::{loads, model, setup};
-use crate::inverse_dynamics::check_span;
+use crate::inverse_dynamics::require_span;
 use crate::inverse_kinematics::{InverseKinematics, range};
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl Reconcile {
         let forces = loads::read(cx, &model, Some(loads_file), None, Some(&motion))?;
         let path = self.data_path();
         let mut log = Diagnostics::new(path.display().to_string());
-        check_span(&start, [f64::NEG_INFINITY, f64::INFINITY], &forces, &mut log);
+        require_span(cx, loads_file, &start, [f64::NEG_INFINITY, f64::INFINITY], &forces)?;
         // The largest first: each is the start of the next.
         let mut curve = self.curve.clone();
         curve.sort_by(|a, b| b.total_cmp(a));

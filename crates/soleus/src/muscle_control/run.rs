@@ -338,6 +338,8 @@ impl Job<'_> {
             // A sample more or less is how recordings end.
             let sample = 1.5 * (last - first) / (e.time.len().max(2) - 1) as f64;
             if first > from + sample || last < to - sample {
+                // Ends of windows are sums, with digits that nobody gave.
+                let [first, last, from, to] = [first, last, from, to].map(|t| (1e6 * t).round() / 1e6);
                 let message = format!(
                     "loads of `{}` span {first} s to {last} s, but the motion is tracked from {from} s to {to} s",
                     f.name

@@ -5,7 +5,7 @@ use crate::context::{Context, Progress};
 use crate::error::{Error, nearest_hint};
 use crate::inputs::table::{GAP_HINT, Take, read_in_order};
 use crate::inputs::{loads, model};
-use crate::inverse_dynamics::check_span;
+use crate::inverse_dynamics::require_span;
 use crate::inverse_kinematics::range;
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,7 @@ impl ResidualElimination {
             check_cutoff(table.times(), hz, &mut log);
         }
         let range = range(path, self.from, self.to)?;
-        check_span(&table, range, &forces, &mut log);
+        require_span(cx, loads_file, &table, range, &forces)?;
         let settings = Settings {
             cutoff_hz: self.cutoff_hz,
             range,

@@ -120,6 +120,41 @@ fn analytic_reconciled_sway() {
     assert_eq!(curve.lines().count(), 4, "{curve}");
 }
 
+/// Loads that end before the motion were extrapolated with a warning only, and a motion that agrees with them was written.
+#[test]
+fn issue_17_loads_that_end_early_are_refused() {
+    let short = |rows: usize| {
+        let times: Vec<f64> = (0..rows).map(|i| 0.01 * i as f64).collect();
+        let columns = [0.0, 30.0 * 9.81, 0.0, 0.0, 0.0, 0.0].map(|x| vec![x; rows]).to_vec();
+        let labels = ["f_vx", "f_vy", "f_vz", "f_px", "f_py", "f_pz"].map(String::from).to_vec();
+        sto::write_typed(&Table::new(Element::Scalar, labels, times, columns).unwrap())
+    };
+    let reconcile = Reconcile {
+        model: "stand.osim".into(),
+        motion: Some("sway.sto".into()),
+        loads: Some("loads.xml".into()),
+        output: Some("still.mot".into()),
+        ..Reconcile::default()
+    };
+    let files = files().with("plate.sto", short(60));
+    let cx = Context::new(&files);
+    let errors = [elimination().run(&cx).unwrap_err(), reconcile.run(&cx).unwrap_err()];
+    for error in errors {
+        let words = error.to_string();
+        assert!(error.kind() == ErrorKind::Input, "{words}");
+        let wanted =
+            ["loads of `plate` span 0 s to 0.59 s, the motion 0 s to 1 s", "loads.xml:1", "--from, --to"];
+        assert!(wanted.iter().all(|w| words.contains(w)), "{words}");
+    }
+    assert!(!files.is_file(Path::new("still.mot")), "something was written");
+    // A frame less is how recordings end, and a range within the loads is fine.
+    let files = files.with("plate.sto", short(100));
+    elimination().run(&Context::new(&files)).unwrap();
+    let files = files.with("plate.sto", short(60));
+    ResidualElimination { to: Some(0.5), ..elimination() }.run(&Context::new(&files)).unwrap();
+    Reconcile { to: Some(0.5), ..reconcile }.run(&Context::new(&files)).unwrap();
+}
+
 #[test]
 fn analytic_what_is_missing_is_named() {
     let files = files();
