@@ -13,7 +13,7 @@ use soleus_tools::analysis::{
     InducedSettings, JointPower, JointReaction, Kinematics, LookBack, MuscleAnalysis, OutputReporter,
     PointKinematics, ProbeReporter, ReactionChoice, Scheduled, StateHistory, StatesReporter,
 };
-use soleus_tools::static_optimization::{Settings, StaticOptimization};
+use soleus_tools::static_optimization::{self, Settings, StaticOptimization};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -119,7 +119,7 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
                 unbalanced_paths: m.opensim_faults || m.history.is_by_angles(),
             };
             let made = StaticOptimization::new(model, system, m.history, m.rows.clone(), &settings);
-            Box::new(made.map_err(|e| content(e.to_string()))?)
+            Box::new(made.map_err(|e| Error::content(m.source, 0, "", e.to_string(), remedy(&e)))?)
         }
         AnalysisKind::InducedAccelerations {
             coordinates,
@@ -166,6 +166,17 @@ fn analysis(m: &Motion, s: &AnalysisSetup) -> Result<Option<Box<dyn Analysis>>, 
         }
         AnalysisKind::Other(_) => return Ok(None),
     }))
+}
+
+/// What to do if static optimization of a model is not possible.
+fn remedy(e: &static_optimization::Error) -> &'static str {
+    match e {
+        static_optimization::Error::NoStrength { .. } => {
+            "use `soleus cmc` for such muscles, or ignore length and velocity with --isometric; a pipeline runs \
+             without muscles with --no-muscles"
+        }
+        _ => "",
+    }
 }
 
 /// One choice for each joint; a list of one entry holds for all.

@@ -51,7 +51,6 @@ use soleus_model::{Diagnostics, Element, Model};
 use soleus_simulation::ModelControls;
 use soleus_simulation::system::control_labels;
 use soleus_tools::analysis::{AnalysisError, Preparation, Report, Scheduled, StateHistory, analyze};
-use soleus_tools::static_optimization::Error as Unshared;
 use std::path::{Path, PathBuf};
 
 /// Analyses of a motion.
@@ -495,10 +494,6 @@ pub fn failed(path: &Path, e: &AnalysisError) -> Error {
     let hint = match e {
         AnalysisError::Missing { .. } => {
             "it needs a column named after every actuator of the model, as written by `soleus so`"
-        }
-        AnalysisError::StaticOptimization(e) if matches!(**e, Unshared::NoStrength { .. }) => {
-            "use `soleus cmc` or `soleus inverse` for such muscles, or ignore length and velocity with --isometric; \
-             a pipeline runs without muscles with --no-muscles"
         }
         _ => "",
     };
