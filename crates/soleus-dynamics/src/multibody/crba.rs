@@ -101,7 +101,8 @@ impl<T: Real> MassFactor<T> {
         for k in (0..n).rev() {
             T::enter(Part::Motion, k);
             let d = self.ld[k * n + k];
-            let regular = (self.m[k * n + k] * 1e-13).usually_below(d);
+            // NaN passes on, and is told as what it is.
+            let regular = (self.m[k * n + k] * 1e-13).usually_below(d) || d.hint().is_nan();
             if !regular {
                 self.singular.push(k);
             }

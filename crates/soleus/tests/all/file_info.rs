@@ -136,7 +136,7 @@ fn identity_every_kind_of_file_is_told() {
         .with("box.obj", "v 0 0 0\nv 1 0 0\nv 0 2 0\nf 1 2 3\n")
         .with("box.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n")
         .with("norm.csv", "percent,knee_angle,sd_knee_angle,hip_flexion\n0,10,2,30\n100,10,2,30\n")
-        .with("study.omoco", "<OpenSimDocument Version=\"40600\"><MocoStudy name=\"squat\"/></OpenSimDocument>")
+        .with("study.omoco", "<OpenSimDocument Version=\"40600\"><MocoStudy name=\"squat\"><MocoProblem name=\"problem\"><MocoPhase name=\"phases\"/></MocoProblem></MocoStudy></OpenSimDocument>")
         .with("notes.txt", "hello");
     for (file, words) in [
         ("model.osim", &["knee_angle_r"][..]),

@@ -81,7 +81,7 @@ fn analytic_cancelled_simulation_keeps_its_rows() {
     assert!((motion.end_time - 0.019).abs() < 1e-12);
     let error = motion.verdict().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-    assert!(error.to_string().contains("is in out"), "{error}");
+    assert!(error.to_string().contains("are in out"), "{error}");
     motion.write(&cx).unwrap();
     assert!(files.is_file(Path::new("out/slider_states.sto")));
 }
