@@ -111,8 +111,13 @@ export class App {
     if (open) await this.openAll(files.map((f) => f.name));
   }
 
+  /** Names of the files that are open. */
+  async files(): Promise<string[]> {
+    return (await this.engine.call("files")).value.files;
+  }
+
   async list(): Promise<void> {
-    this.store.set({ files: (await this.engine.call("files")).value.files });
+    this.store.set({ files: await this.files() });
   }
 
   /** Opens files in the order that makes sense: the model first. */

@@ -133,7 +133,11 @@ async function start(): Promise<void> {
   }
   const canvas = h("canvas", { "aria-label": "The model in three dimensions", tabindex: 0 });
   const figure = new Figure(canvas);
+  // Until it is known whether there are files to show.
+  figure.held = shared === null;
   const app = new App(engine, figure);
+  // Asked for now, so that the engine answers while the panels are made.
+  const files = shared ? null : app.files();
   const paint = () => {
     const style = getComputedStyle(document.documentElement);
     figure.theme(style.getPropertyValue("--scene").trim(), style.getPropertyValue("--grid").trim());
@@ -172,7 +176,7 @@ async function start(): Promise<void> {
     figure.view("three-quarters");
     if (data.motion) app.showMotion({ ...data.motion, times: new Float64Array(data.times) }, data.times[0]);
   } else {
-    await app.list();
+    app.store.set({ files: await files! });
     figure.held = app.doc.files.length > 0;
     await app.openAll(app.doc.files);
     figure.held = false;
