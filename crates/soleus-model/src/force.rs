@@ -58,6 +58,19 @@ impl Force {
             _ => return None,
         })
     }
+
+    /// `optimal_force` of actuators that have one, N or N m; muscles have another measure of strength.
+    pub fn optimal_force(&self) -> Option<f64> {
+        Some(match &self.kind {
+            ForceKind::CoordinateActuator(a) => a.optimal_force,
+            ForceKind::ActivationCoordinateActuator(a) => a.optimal_force,
+            ForceKind::PointActuator(a) => a.optimal_force,
+            ForceKind::TorqueActuator(a) => a.optimal_force,
+            ForceKind::PointToPointActuator(a) => a.optimal_force,
+            ForceKind::PathActuator(a) => a.optimal_force,
+            _ => return None,
+        })
+    }
 }
 
 /// The classes of force, with the properties of each.

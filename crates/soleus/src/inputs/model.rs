@@ -142,6 +142,43 @@ pub fn place_of_force(
     (source.path().to_path_buf(), own)
 }
 
+/// The first of some forces whose element has no `property`, with its file and line: a default of OpenSim acts where the class has
+/// none in `<defaults>`. A force that no file contains has all of them.
+pub fn force_without<'a>(
+    cx: &Context,
+    source: &ModelSource,
+    change: &Change,
+    forces: &[&'a Force],
+    property: &str,
+) -> Option<(&'a Force, PathBuf, u32)> {
+    let quiet = cx.with_monitor(&Silent);
+    // They were read before without an error. Of forces with one name the first acts, the model's own before those of files.
+    let of_model = match source {
+        ModelSource::Model(_) => None,
+        _ if change.replace_forces => None,
+        _ => document(&quiet, source).ok(),
+    };
+    let added = change.force_sets.iter().filter_map(|f| Some((f.as_path(), upgraded(&quiet, f).ok()?)));
+    let mut seen = HashSet::new();
+    for (file, document) in of_model.map(|d| (source.path(), d)).into_iter().chain(added) {
+        let model = document.root.child("Model").unwrap_or(&document.root);
+        let defaults = [document.root.child("defaults"), model.child("defaults")];
+        for m in osim::set_members(&document, "ForceSet").unwrap_or_default() {
+            let Some(force) = forces.iter().find(|f| f.name == m.name()) else { continue };
+            let by_class = || {
+                defaults
+                    .iter()
+                    .flatten()
+                    .any(|d| d.child(&m.tag).is_some_and(|c| c.child(property).is_some()))
+            };
+            if seen.insert(m.name().to_string()) && m.child(property).is_none() && !by_class() {
+                return Some((force, file.to_path_buf(), m.line));
+            }
+        }
+    }
+    None
+}
+
 /// Names of the members of a set.
 fn names_in_set(document: &Document, tag: &str) -> HashSet<String> {
     let members = osim::set_members(document, tag).unwrap_or_default();

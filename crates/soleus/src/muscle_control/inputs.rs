@@ -3,6 +3,7 @@
 use super::Tracking;
 use crate::context::Context;
 use crate::error::{Error, nearest_hint};
+use crate::inputs::model::{Change, force_without};
 use crate::inputs::table::{GAP_HINT, Take, read_in_order, read_numbers_of_motion};
 use soleus_dynamics::System;
 use soleus_io::setup::{ControlLimits, TrackedPoint, TrackingTask, read_control_limits, read_tracking_tasks};
@@ -10,7 +11,7 @@ use soleus_math::signal::{lowpass_fir, padded};
 use soleus_math::table::Element;
 use soleus_math::{Table, vec3};
 use soleus_model::force::{ControlRange, ForceKind};
-use soleus_model::{Diagnostics, Model};
+use soleus_model::{Diagnostics, Force, Model};
 use soleus_simulation::system::ControlNodes;
 use soleus_tools::analysis::{HistoryError, MotionSettings, StateHistory};
 use soleus_tools::quality::{check_cutoff, check_points, check_units};
@@ -223,7 +224,36 @@ pub fn driven(
             None => from_range(i, range, is_muscle, least),
         });
     }
+    check_optimal_forces(cx, request, model, &list)?;
     Ok(list)
+}
+
+/// Refuses actuators without `optimal_force`. OpenSim takes 1 N or N m for it without a word: the actuator is then so weak or so dear
+/// that another one does its work, or none.
+fn check_optimal_forces(
+    cx: &Context,
+    request: &Tracking,
+    model: &Model,
+    list: &[Driven],
+) -> Result<(), Error> {
+    let forces = list.iter().map(|d| &model.forces[d.force]);
+    let of_default: Vec<&Force> = forces.filter(|f| f.optimal_force() == Some(1.0)).collect();
+    if of_default.is_empty() {
+        return Ok(());
+    }
+    let change = Change {
+        replace_forces: request.replace_forces,
+        force_sets: &request.force_sets,
+        ..Change::default()
+    };
+    match force_without(cx, &request.model, &change, &of_default, "optimal_force") {
+        None => Ok(()),
+        Some((force, file, line)) => {
+            let message = format!("actuator `{}` has no optimal force", force.name);
+            let hint = "give it an <optimal_force>, in N or N m: the force at a control of 1";
+            Err(Error::content(&file, line, &force.path, message, hint))
+        }
+    }
 }
 
 fn from_range(force: usize, range: ControlRange, is_muscle: bool, least: f64) -> Driven {

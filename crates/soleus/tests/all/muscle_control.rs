@@ -143,6 +143,10 @@ fn analytic_bad_requests_are_refused_with_a_remedy() {
         </coordinate><optimal_force>0</optimal_force></CoordinateActuator></objects></ForceSet></OpenSimDocument>";
     files.write(Path::new("weak.xml"), weak.as_bytes()).unwrap();
     refused(with(&|t| t.force_sets = vec!["weak.xml".into()]), "weak.xml:2");
+    let bare = weak.replace("<optimal_force>0</optimal_force>", "").replace("weak", "bare");
+    files.write(Path::new("bare.xml"), bare.as_bytes()).unwrap();
+    refused(with(&|t| t.force_sets = vec!["bare.xml".into()]), "bare.xml:2");
+    refused(with(&|t| t.force_sets = vec!["bare.xml".into()]), "<optimal_force>");
     refused(ComputedMuscleControl { window: f64::NAN, ..good.clone() }, "s is not valid");
     refused(ComputedMuscleControl { least_excitation: 2.0, ..good.clone() }, "minimum excitation");
 }
