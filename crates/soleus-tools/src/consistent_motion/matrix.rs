@@ -25,15 +25,25 @@ pub(super) struct Kkt {
 /// Functions whose third derivatives overlap with that of a later one; but for the last, all their mobilities are coupled.
 const BEFORE: usize = 5;
 
+/// Most entries of the equations. They and their factors take some 40 bytes each; 100 coordinates and 800 frames have as many.
+pub(super) const MOST_ENTRIES: usize = 40_000_000;
+
 /// What keeps constraints of the model that say the same twice from being singular.
 const REDUNDANT: f64 = 1e-12;
 
 impl Kkt {
+    /// An upper bound of the number of entries of the equations.
+    pub fn entries(frames: usize, n: usize, m: usize, p: usize) -> usize {
+        let a_frame = n * (BEFORE * n + 1) + m * (BEFORE * n + 1);
+        let border = (p + 1).saturating_mul(frames.saturating_mul(n + m) + p + 1);
+        frames.saturating_mul(a_frame).saturating_add(border)
+    }
+
     pub fn new(basis: &Basis, n: usize, m: usize, p: usize, has_mass: bool) -> Self {
         let frames = basis.len();
         let (first_row, first_parameter) = (frames * n, frames * (n + m));
         let size = first_parameter + p + usize::from(has_mass);
-        let mut places = Vec::new();
+        let mut places = Vec::with_capacity(Self::entries(frames, n, m, p));
         let mut order: Vec<u32> = Vec::with_capacity(size);
         for k in 0..frames {
             for j in 0..n {
@@ -70,6 +80,12 @@ impl Kkt {
         let ldlt = SparseLdlt::new(SymbolicFactorization::with_order(&pattern, order));
         let values = vec![0.0; pattern.len()];
         Kkt { ldlt, pattern, values, rhs: vec![0.0; size], n, m, frames, p, has_mass }
+    }
+
+    /// Number of entries of the equations.
+    #[cfg(test)]
+    pub fn num_entries(&self) -> usize {
+        self.pattern.len()
     }
 
     /// Where the values of row (k, j) against all mobilities of function l ≤ k begin; for l = k − 5 the only one there.

@@ -28,7 +28,7 @@ use crate::inverse_dynamics::{self, exclude};
 use crate::residual_elimination::root;
 use basis::Basis;
 use frame::{Evaluator, Frames};
-use matrix::Kkt;
+use matrix::{Kkt, MOST_ENTRIES};
 use parameters::Parameters;
 use soleus_dynamics::System;
 use soleus_dynamics::system::SystemError;
@@ -176,6 +176,20 @@ pub enum Error {
         /// Required number of frames.
         needed: usize,
     },
+    /// More than fits into memory.
+    #[error(
+        "{frames} frames of a model with {speeds} speeds make equations with {entries} entries; at most {most} are solved"
+    )]
+    TooLarge {
+        /// Number of frames.
+        frames: usize,
+        /// Speeds of the model.
+        speeds: usize,
+        /// Entries of the equations.
+        entries: usize,
+        /// Most entries.
+        most: usize,
+    },
     /// An invalid value.
     #[error("{what} is {value}, but must be {expected}")]
     Value {
@@ -245,6 +259,13 @@ pub fn reconcile(
     let tree = &system.tree;
     let (root, _) = root(tree).filter(|(node, _)| tree.nodes[*node].nu > 0).ok_or(Error::NoRoot)?;
     let rows = tree.nodes[root].u0..tree.nodes[root].u0 + tree.nodes[root].nu;
+
+    let speeds = tree.num_mobilities;
+    let equations = rows.len() + system.constraints.num_position();
+    let entries = Kkt::entries(times.len(), speeds, equations, parameters.list.len());
+    if entries > MOST_ENTRIES {
+        return Err(Error::TooLarge { frames: times.len(), speeds, entries, most: MOST_ENTRIES });
+    }
 
     let basis = Basis::new(times);
     let q = coordinates(&model, &system, start)?;

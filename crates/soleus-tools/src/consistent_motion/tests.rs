@@ -243,6 +243,7 @@ fn check_equations(m: &Model) {
     }
     // The right-hand side of the step is the negative gradient of (1).
     let mut kkt = Kkt::new(&basis, 10, 6, np, true);
+    assert!(kkt.num_entries() <= Kkt::entries(basis.len(), 10, 6, np));
     kkt.fill(&basis, &frames, &x, &terms, None);
     let g = kkt.gradient();
     let exact: f64 = g.iter().zip(&direction).map(|(g, d)| g * d).sum();

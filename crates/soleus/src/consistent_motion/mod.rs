@@ -322,6 +322,9 @@ fn failed(path: &Path, e: &Failed) -> Error {
             "columns must be named after coordinates, such as knee_angle"
         }
         Failed::Motion(inverse_dynamics::Error::Missing { .. }) => GAP_HINT,
+        Failed::TooLarge { .. } => {
+            "give a part of the trial (--from, --to), or a model with fewer coordinates"
+        }
         _ => "",
     };
     Error::content(path, 0, "", e.to_string(), hint)
