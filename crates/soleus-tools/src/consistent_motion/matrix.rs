@@ -25,7 +25,7 @@ pub(super) struct Kkt {
 /// Functions whose third derivatives overlap with that of a later one; but for the last, all their mobilities are coupled.
 const BEFORE: usize = 5;
 
-/// Most entries of the equations. They and their factors take some 40 bytes each; 100 coordinates and 800 frames have as many.
+/// Most entries of the equations. They and their factors take some 40 bytes each; 100 coordinates and 700 frames have as many.
 pub(super) const MOST_ENTRIES: usize = 40_000_000;
 
 /// What keeps constraints of the model that say the same twice from being singular.
