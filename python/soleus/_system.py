@@ -325,7 +325,7 @@ class Batch:
 
     def step(self, dt: float, steps: int = 1) -> int:
         """Advances every copy by ``dt`` seconds in ``steps`` steps, on all cores, with the GIL released and constant controls. Returns the number of
-        copies that failed; :attr:`failed` marks them."""
+        copies that failed; :attr:`failed` marks them. Ctrl-C stops between two copies: those that were not reached keep their states and times."""
         return self._core.step(dt, steps)[0]
 
     def gradient(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import pathlib
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -93,6 +96,26 @@ def test_analytic_a_copy_that_cannot_go_on_costs_itself_alone(models: pathlib.Pa
     assert np.isfinite(batch.q[[0, 2]]).all() and batch.time.tolist() == [0.005, 0.0, 0.005]
     batch.reset(batch.failed)
     assert batch.step(0.005) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_analytic_a_long_step_can_be_interrupted(models: pathlib.Path, threads: int) -> None:
+    """Ctrl-C during one call: copies that were reached are at its end, the others where they were."""
+    system = sl.read(models / "leg_swing.osim").compile()
+    batch = system.batch(100_000, threads=threads)
+    before = batch.q.copy()
+    # As Ctrl-C does, from another thread; the whole call would take minutes.
+    press = threading.Timer(0.5, _thread.interrupt_main)
+    began = time.monotonic()
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        batch.step(0.1, 200)
+    assert time.monotonic() - began < 20.0
+    reached = batch.time == 0.1
+    assert reached.any() and not reached.all()
+    np.testing.assert_array_equal(batch.time[~reached], 0.0)
+    np.testing.assert_array_equal(batch.q[~reached], before[~reached])
+    assert not np.array_equal(batch.q[reached][0], before[0]) and not batch.failed.any()
 
 
 def test_analytic_a_model_without_states_of_forces() -> None:

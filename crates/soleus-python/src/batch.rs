@@ -2,7 +2,7 @@
 
 use crate::error::raise;
 use crate::system::PySystem;
-use crate::watch::Writing;
+use crate::watch::{Interrupt, Writing};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods,
 };
@@ -154,14 +154,16 @@ impl PyBatch {
         let threads = self.threads;
         let batch = &mut *batch;
         let _writing = Writing::begin(py);
+        let interrupt = Interrupt::new();
         let failures = py.detach(|| {
             batch.update(&numbers, threads)?;
-            batch.step(copies, dt, steps, threads)
+            batch.step_while(copies, dt, steps, threads, &|| interrupt.going_on())
         });
         let failures = failures.map_err(|e| raise(py, "input", &e))?;
         let mut failed = self.failed.bind(py).try_readwrite()?;
         let mut failed = failed.as_array_mut();
         failures.iter().for_each(|f| failed[f.copy] = true);
+        interrupt.raised()?;
         Ok((failures.len(), failures.first().map(|f| format!("copy {}: {}", f.copy, f.why))))
     }
 

@@ -8,6 +8,7 @@ use soleus::{Context, Diagnostic, Files, Monitor, Progress};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 /// Time between two looks at signals and progress.
@@ -161,4 +162,43 @@ impl Drop for Writing {
 /// As many threads as asked for, or as there are cores.
 pub fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
+}
+
+/// Whether Ctrl-C was pressed during work that the calling thread does itself.
+pub struct Interrupt {
+    caller: ThreadId,
+    looked: Mutex<Instant>,
+    raised: Mutex<Option<PyErr>>,
+    is_over: AtomicBool,
+}
+
+impl Interrupt {
+    pub fn new() -> Self {
+        Interrupt {
+            caller: std::thread::current().id(),
+            looked: Mutex::new(Instant::now()),
+            raised: Mutex::new(None),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// False once it was pressed. Only the calling thread looks, as Python tells only its main thread.
+    pub fn going_on(&self) -> bool {
+        if std::thread::current().id() == self.caller {
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            if looked.elapsed() >= BETWEEN_LOOKS {
+                *looked = Instant::now();
+                if let Err(e) = Python::attach(|py| py.check_signals()) {
+                    *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+                    self.is_over.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        !self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// What Python raised, if it was pressed.
+    pub fn raised(self) -> PyResult<()> {
+        self.raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
 }

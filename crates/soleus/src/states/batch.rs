@@ -283,6 +283,19 @@ impl Batch {
 
     /// Advances all copies by `dt` in `steps` steps. A copy that cannot continue keeps its last valid state.
     pub fn step(&self, copies: Copies, dt: f64, steps: usize, threads: usize) -> Result<Vec<Failure>, Error> {
+        self.step_while(copies, dt, steps, threads, &|| true)
+    }
+
+    /// Advances copies as [`step`](Self::step) does while `going_on`, which every thread asks before each copy. Those that are not reached
+    /// stay as they are; their times tell which. The last share of the copies is advanced on the calling thread.
+    pub fn step_while(
+        &self,
+        copies: Copies,
+        dt: f64,
+        steps: usize,
+        threads: usize,
+        going_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Failure>, Error> {
         if !(dt > 0.0 && dt.is_finite()) || steps == 0 {
             return Err(self
                 .evaluator
@@ -299,7 +312,7 @@ impl Batch {
         }
         self.prepare();
         let share = self.count.div_ceil(threads.clamp(1, self.count.max(1))).max(1);
-        let mut failures = Vec::new();
+        let (mut failures, mut last) = (Vec::new(), Vec::new());
         std::thread::scope(|scope| {
             let mut handles = Vec::new();
             for first in (0..self.count).step_by(share) {
@@ -311,10 +324,10 @@ impl Batch {
                     z: split(&mut z, count * nz),
                     e: &e[first * ne..(first + count) * ne],
                 };
-                let work = move || self.step_some(first, count, mine, dt, steps);
-                // One thread needs no other.
-                if count == self.count {
-                    failures = work();
+                let work = move || self.step_some(first, count, mine, dt, steps, going_on);
+                // The calling thread works too: one thread needs no other.
+                if first + count == self.count {
+                    last = work();
                 } else {
                     handles.push(scope.spawn(work));
                 }
@@ -323,15 +336,27 @@ impl Batch {
                 failures.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
         });
+        failures.extend(last);
         Ok(failures)
     }
 
-    fn step_some(&self, first: usize, count: usize, c: Copies, dt: f64, steps: usize) -> Vec<Failure> {
+    fn step_some(
+        &self,
+        first: usize,
+        count: usize,
+        c: Copies,
+        dt: f64,
+        steps: usize,
+        going_on: &dyn Fn() -> bool,
+    ) -> Vec<Failure> {
         let s = &*self.evaluator.system;
         let (n, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
         let mut room = self.rooms.take(|| Stepper::new(self));
         let mut failures = Vec::new();
         for k in 0..count {
+            if !going_on() {
+                break;
+            }
             let own = self.system_of_copy(first + k);
             let row = |list: &mut [f64], width: usize, from: &[f64]| {
                 list[k * width..(k + 1) * width].copy_from_slice(from)
