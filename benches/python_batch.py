@@ -3,7 +3,7 @@
 
 usage: benches/python_batch.py MODEL.osim [COPIES]
 
-Needs the package; `cargo build --release -p soleus --example time_states` for the column of Rust; `pip install mujoco myosuite` for MuJoCo's. Times are processor time, the smallest of
+Needs the package; `cargo build --profile wheel -p soleus --example time_states` for the column of Rust; `pip install mujoco myosuite` for MuJoCo's. Times are processor time, the smallest of
 several short runs that alternate. What differs: MuJoCo's tendons are rigid and its contacts soft constraints solved by iteration, with steps of a fixed 2 ms or less; here
 tendons stretch (their stiffness is what asks for an implicit method) and a step is linearly implicit.
 """
@@ -35,7 +35,7 @@ def cpu(f, repeat=7):
 
 def rust(model, copies):
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    program = target / "release/examples/time_states"
+    program = target / "wheel/examples/time_states"
     if not program.is_file():
         return None
     return json.loads(subprocess.run([program, model, str(copies)], check=True, capture_output=True, text=True).stdout)

@@ -4,7 +4,7 @@
 usage: benches/python_overhead.py [--rounds N] [--instructions] [MODEL.osim ...]
 
 Needs the package installed (`pip install .`) and, for the column of Rust,
-`cargo build --release -p soleus-cli -p soleus --bin soleus --example time_states` (with the command, whose features the libraries then have: nothing is built
+`cargo build --profile wheel -p soleus-cli -p soleus --bin soleus --example time_states` (with the command, whose features the libraries then have: nothing is built
 twice). Python and Rust are measured in turn, N rounds (5), and the smallest time of each counts: of the processor on one thread, of the clock on two. Two threads
 need two cores that nobody else uses; what they cost in processor time says what sharing itself costs, whatever the machine does beside it.
 
@@ -58,7 +58,7 @@ def states(system, n):
 
 def rust(model):
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    program = target / "release/examples/time_states"
+    program = target / "wheel/examples/time_states"
     if not program.is_file():
         return None
     return json.loads(subprocess.run([program, model], check=True, capture_output=True, text=True).stdout)

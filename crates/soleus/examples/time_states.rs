@@ -1,6 +1,6 @@
 //! What evaluating states costs in Rust, for benches/python_overhead.py.
 //!
-//! usage: cargo run --release -p soleus --example time_states MODEL.osim [COPIES]
+//! usage: cargo run --profile wheel -p soleus --example time_states MODEL.osim [COPIES]
 //!
 //! Prints JSON: the time of one accelerations' evaluation alone, of each of 10 000 in arrays on one thread and on two, and of a step of each of 256
 //! copies (or as many as asked for) that begin anew each time, µs; the smallest of several runs. On one thread it is processor time where the system tells it, so that others may

@@ -7,6 +7,7 @@ mod damped;
 mod formula_controls;
 mod implicit;
 mod labels;
+pub mod methods;
 mod ode;
 mod project;
 mod reflex;

@@ -4,7 +4,8 @@ use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::{State, System};
 use soleus_math::function::{Function, PiecewiseLinear};
-use soleus_simulation::{End, ExplicitRungeKutta, ModelControls, StepOptions, SystemOde, View, integrate};
+use soleus_simulation::system::methods::merson;
+use soleus_simulation::{End, ModelControls, StepOptions, SystemOde, View, integrate};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -77,9 +78,9 @@ pub fn simulate(base: &ModelProblem, system: &System, found: &Trajectory) -> Res
     let (mut sum, mut points, mut same) = (0.0, 0usize, true);
     let mut now = vec![0.0; first.len()];
     let mut ode = SystemOde::new(system, course);
-    let mut integrator = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::with_accuracy(ACCURACY));
+    let mut integrator = merson(ode.error_norm(), StepOptions::with_accuracy(ACCURACY));
     let start = SystemOde::<ModelControls>::vector(&x);
-    let outcome = integrate(&mut integrator, &mut ode, (t0, &start), tf, &mut [], &mut |view: &View| {
+    let outcome = integrate(&mut *integrator, &mut ode, (t0, &start), tf, &mut [], &mut |view: &View| {
         // Every point of the solution that this step passes.
         while points < found.times.len() && found.times[points] <= view.t1 + 1e-12 * (1.0 + tf.abs()) {
             let t = found.times[points];

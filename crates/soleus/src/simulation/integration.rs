@@ -5,12 +5,10 @@ use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::system::{State, System};
 use soleus_model::Model;
-use soleus_simulation::linear::SparseLu;
-use soleus_simulation::system::state_name;
+use soleus_simulation::system::{methods, state_name};
 use soleus_simulation::{
-    Controls, End, ExplicitRungeKutta, ImplicitMidpoint, ImplicitSystemOde, Integrator, ModelControls,
-    Outcome, RadauIIA5, RosenbrockEuler, SemiExplicitEuler, Statistics, StepOptions, Stop, SystemOde,
-    Trajectory, View, integrate,
+    Controls, End, ImplicitSystemOde, Integrator, ModelControls, Outcome, Statistics, StepOptions, Stop,
+    SystemOde, Trajectory, View, integrate,
 };
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -171,35 +169,21 @@ pub fn simulate(
     let outcome = if plan.method.is_implicit() {
         let mut ode = ImplicitSystemOde::new(system, controls.clone());
         let (y0, norm) = (ode.vector(start), ode.error_norm());
-        let n = norm.dim();
-        match plan.method {
-            Method::Midpoint => {
-                let mut m = ImplicitMidpoint::with_solver(norm, plan.step, SparseLu::new(n));
-                m.constraint_tolerance = tolerance;
-                job.run(&mut m, &mut ode, &y0)
-            }
-            Method::Rosenbrock => {
-                let mut m = RosenbrockEuler::with_solver(norm, plan.step, SparseLu::new(n));
-                m.constraint_tolerance = tolerance;
-                job.run(&mut m, &mut ode, &y0)
-            }
-            _ => {
-                let mut m = RadauIIA5::with_solvers(norm, options, SparseLu::new(n), SparseLu::new(n));
-                job.run(&mut m, &mut ode, &y0)
-            }
-        }
+        let mut m = match plan.method {
+            Method::Midpoint => methods::implicit_midpoint(norm, plan.step, tolerance),
+            Method::Rosenbrock => methods::rosenbrock_euler(norm, plan.step, tolerance),
+            _ => methods::radau_iia5(norm, options),
+        };
+        job.run(&mut *m, &mut ode, &y0)
     } else {
         let mut ode = SystemOde::new(system, controls.clone());
         let norm = ode.error_norm();
-        match plan.method {
-            Method::SemiExplicitEuler => {
-                let mut m = SemiExplicitEuler::new(norm.dim(), plan.step);
-                m.constraint_tolerance = tolerance;
-                job.run(&mut m, &mut ode, &x0)
-            }
-            Method::Dopri5 => job.run(&mut ExplicitRungeKutta::dormand_prince(norm, options), &mut ode, &x0),
-            _ => job.run(&mut ExplicitRungeKutta::merson(norm, options), &mut ode, &x0),
-        }
+        let mut m = match plan.method {
+            Method::SemiExplicitEuler => methods::semi_explicit_euler(norm.dim(), plan.step, tolerance),
+            Method::Dopri5 => methods::dormand_prince(norm, options),
+            _ => methods::merson(norm, options),
+        };
+        job.run(&mut *m, &mut ode, &x0)
     };
     let at_fault = match &outcome.end {
         End::Stopped(Stop::NotFinite { .. }) => force_at_fault(system, controls, &outcome),
@@ -407,7 +391,7 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use soleus_simulation::{ErrorNorm, ExplicitOde, RhsError};
+    use soleus_simulation::{ErrorNorm, ExplicitOde, ExplicitRungeKutta, RhsError};
 
     /// ẋ = 1.
     struct Clock;

@@ -14,7 +14,8 @@ use soleus_dynamics::system::Actor;
 use soleus_io::study::GuessSettings;
 use soleus_math::function::{Function, GcvSpline, PiecewiseLinear};
 use soleus_optimization::NonlinearProgram;
-use soleus_simulation::{End, ExplicitRungeKutta, ModelControls, StepOptions, SystemOde, integrate};
+use soleus_simulation::system::methods::merson;
+use soleus_simulation::{End, ModelControls, StepOptions, SystemOde, integrate};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -261,10 +262,10 @@ pub fn simulate(base: &ModelProblem, motion: &Trajectory, accuracy: f64) -> Resu
         course.add_function(i, Function::from(line));
     }
     let mut ode = SystemOde::new(&base.system, course);
-    let mut integrator = ExplicitRungeKutta::merson(ode.error_norm(), StepOptions::with_accuracy(accuracy));
+    let mut integrator = merson(ode.error_norm(), StepOptions::with_accuracy(accuracy));
     let mut states = columns(&base.states);
     let mut row = first.clone();
-    let outcome = integrate(&mut integrator, &mut ode, (t0, first), tf, &mut [], &mut |view| {
+    let outcome = integrate(&mut *integrator, &mut ode, (t0, first), tf, &mut [], &mut |view| {
         while let Some(&t) = times.get(states.rows.len()).filter(|&&t| t <= view.t1) {
             view.interpolate(t, &mut row);
             states.rows.push(row.clone());
