@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let system = System::compile(&model)?;
     if Evaluation::record(&model, &system).is_err() {
-        let options = FitOptions { max_order: 4, ..FitOptions::default() };
+        let options = FitOptions { max_order: 4, only_branching: true, ..FitOptions::default() };
         for f in fit_paths(&model, &system, &options, &mut |_, _| true) {
             model.forces[f.force].line_of_action = Some(ModelPath::FunctionBased(f.path));
         }

@@ -14,6 +14,8 @@
 //! All these terms have the sparsity pattern of the mass matrix, with entries between joints of the same branch: (1) is
 //! solved along the tree, without fill-in.
 //!
+//! On the diagonal of (2), absolute values of ∂ż/∂z are used: a muscle that runs away moves at most by its rate over that slope.
+//!
 //! Not included in D and K are velocity-dependent and gravity terms of the bodies, changes of moment arms with the
 //! pose, forces between two moving bodies, changes of friction with the depth, and negative slopes of muscles, joints
 //! and contacts. For a muscle that spans two branches of the tree, the absolute values of products outside the pattern
@@ -368,9 +370,11 @@ impl Evaluation {
             for (r, k) in states.clone().enumerate() {
                 for c in 0..m {
                     let slope = h * at(slopes.by_state[c][law(k)]);
-                    // A state that runs away by itself is taken explicitly.
+                    // A state that runs away by itself is held back as one that decays as fast: a slack muscle of De Groote and Fregly
+                    // runs away at 1e39/s, near the singularity of its explicit form, with rates of 1e36/s.
                     block[r * m + c] = if r == c {
-                        Real::max(Recorded::cst(1.0) - slope, Recorded::cst(1.0))
+                        let one = Recorded::cst(1.0);
+                        Real::max(one - slope, one + slope)
                     } else {
                         -slope
                     };

@@ -7,6 +7,8 @@ use soleus_graph::Structured;
 use soleus_graph::lanes::{Lanes, Width};
 use soleus_math::Dual;
 use soleus_model::Model;
+use soleus_model::force::ForceKind;
+use soleus_model::muscle::MuscleKind;
 use soleus_testing::{reference_test, shared};
 use soleus_tools::fit_paths::{FitOptions, fit_paths};
 
@@ -17,7 +19,7 @@ pub fn read(file: &str) -> Model {
 
 fn fitted(mut model: Model) -> Model {
     let system = System::compile(&model).unwrap();
-    let options = FitOptions { max_order: 4, ..FitOptions::default() };
+    let options = FitOptions { max_order: 4, only_branching: true, ..FitOptions::default() };
     for f in fit_paths(&model, &system, &options, &mut |_, _| true) {
         model.forces[f.force].line_of_action = Some(soleus_model::path::Path::FunctionBased(f.path));
     }
@@ -154,6 +156,37 @@ fn identity_reference_models() {
     check("arm26", &fitted(at("arm26")));
     check("2D_gait", &fitted(at("2D_gait")));
     check("gait10dof18musc", &fitted(at("gait10dof18musc")));
+}
+
+/// Muscles of Schutte and of Delp in a small model: they record, and agree.
+#[test]
+fn issue_22_muscles_of_simm_are_recorded() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/suspended_mass.osim");
+    for kind in [MuscleKind::Schutte1993(Box::default()), MuscleKind::Delp1990(Box::default())] {
+        let mut model = read(file);
+        for f in &mut model.forces {
+            let ForceKind::Muscle(m) = &mut f.kind else { continue };
+            m.kind = kind.clone();
+            (m.ignore_tendon_compliance, m.ignore_activation_dynamics) = (false, false);
+            (m.tendon_slack_length, m.pennation_angle_at_optimal) = (0.5 * m.optimal_fiber_length, 0.2);
+        }
+        let class = kind.class_name();
+        let system = System::compile(&model).unwrap();
+        let evaluation = Evaluation::record(&model, &system).unwrap_or_else(|e| panic!("{class}: {e}"));
+        let agreement = evaluation.check_reference(&model, &system, &evaluation.program());
+        let agreement = agreement.unwrap_or_else(|e| panic!("{class}: {e}"));
+        assert!(agreement.left_out < 8 && agreement.norm_error < 1e-12, "{class}: {agreement:?}");
+    }
+}
+
+#[reference_test]
+fn issue_22_das3_is_recorded() {
+    let file = format!("{}/techforparalysis_2025/das3_simplified.osim", shared!("data/das3"));
+    let model = fitted(read(&file));
+    let system = System::compile(&model).unwrap();
+    let evaluation = Evaluation::record(&model, &system).unwrap_or_else(|e| panic!("{e}"));
+    let agreement = evaluation.check_reference(&model, &system, &evaluation.program()).unwrap();
+    assert!(agreement.left_out == 0 && agreement.norm_error < 1e-12, "{agreement:?}");
 }
 
 /// A wrapped path is refused by name, with the line of the look.

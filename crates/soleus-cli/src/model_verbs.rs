@@ -194,6 +194,12 @@ pub struct Fit {
     /// Highest order of the polynomials
     #[arg(long, default_value_t = FitOptions::default().max_order)]
     max_order: usize,
+    /// Most terms of a polynomial above order 6
+    #[arg(long, value_name = "N", default_value_t = FitOptions::default().max_terms)]
+    max_terms: usize,
+    /// Replace only paths with wrap objects or conditional points; the others are kept as they are
+    #[arg(long)]
+    only_wrapping: bool,
     /// Target RMS error of lengths, m
     #[arg(long, value_name = "M", default_value_t = FitOptions::default().length_tolerance)]
     length_tolerance: f64,
@@ -210,6 +216,8 @@ impl Fit {
             coordinates: self.coordinates.map(Into::into),
             margin: self.margin_deg.to_radians(),
             max_order: self.max_order,
+            max_terms: self.max_terms,
+            only_wrapping: self.only_wrapping,
             length_tolerance: self.length_tolerance,
             moment_arm_tolerance: self.moment_arm_tolerance,
             output: Some(self.out),
@@ -233,7 +241,7 @@ pub struct Source {
     /// Single precision (32 bits)
     #[arg(long)]
     single: bool,
-    /// First replace paths by polynomials of up to this order
+    /// First replace paths with wrap objects or conditional points by polynomials of up to this order
     #[arg(long, value_name = "ORDER", num_args = 0..=1, default_missing_value = "6")]
     fit_paths: Option<usize>,
 }

@@ -45,7 +45,7 @@ pub struct Generate {
     pub language: SourceLanguage,
     /// Single precision (32-bit numbers).
     pub single: bool,
-    /// Replace paths by polynomials of at most this order first.
+    /// First replace paths with wrap objects or conditional points by polynomials of at most this order.
     pub fit_paths: Option<usize>,
     /// Output file.
     pub output: Option<PathBuf>,
@@ -74,7 +74,7 @@ impl Generate {
         let (mut model, mut system) = model::system(cx, &self.model, &Options::default())?;
         if let Some(max_order) = self.fit_paths {
             check_order(path, max_order)?;
-            let options = FitOptions { max_order, ..FitOptions::default() };
+            let options = FitOptions { max_order, only_branching: true, ..FitOptions::default() };
             let fitted = fit_paths(&model, &system, &options, &mut |done, all| {
                 cx.progress("paths", done, all);
                 !cx.monitor.is_cancelled()
@@ -90,7 +90,12 @@ impl Generate {
                 worst(|f| f.length_error[1]),
                 worst(|f| f.moment_arm_error[1])
             ));
-            for f in fitted.into_iter().filter(|f| !f.coefficients.is_empty()) {
+            for f in &fitted {
+                if let Some(misfit) = &f.misfit {
+                    cx.note(format!("{}: {}", model.forces[f.force].name, misfit.describe(&model, f.force)));
+                }
+            }
+            for f in fitted.into_iter().filter(|f| f.terms > 0) {
                 model.forces[f.force].line_of_action = Some(ModelPath::FunctionBased(f.path));
             }
             system = System::compile(&model)

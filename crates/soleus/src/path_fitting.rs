@@ -25,7 +25,7 @@ use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::Options;
 use soleus_io::osim::write_document;
-use soleus_math::Table;
+use soleus_math::{Function, Table};
 use soleus_model::document::Element;
 use soleus_model::{Document, Force, Model, angles};
 use soleus_simulation::system::state_column;
@@ -46,6 +46,10 @@ pub struct FitPaths {
     pub margin: f64,
     /// Maximum order of the polynomials.
     pub max_order: usize,
+    /// Maximum number of terms of a polynomial above order 6.
+    pub max_terms: usize,
+    /// Replace only paths with wrap objects or conditional points; all others are kept as they are.
+    pub only_wrapping: bool,
     /// Target RMS error of the lengths, m.
     pub length_tolerance: f64,
     /// Target RMS error of the moment arms, m.
@@ -62,6 +66,8 @@ impl Default for FitPaths {
             coordinates: None,
             margin: options.margin[0],
             max_order: options.max_order,
+            max_terms: options.max_terms,
+            only_wrapping: options.only_branching,
             length_tolerance: options.length_tolerance,
             moment_arm_tolerance: options.moment_arm_tolerance,
             output: None,
@@ -90,6 +96,8 @@ impl FitPaths {
         let (model, system) = model::system(cx, &self.model, &Options::default())?;
         let options = FitOptions {
             max_order: self.max_order,
+            max_terms: self.max_terms,
+            only_branching: self.only_wrapping,
             length_tolerance: self.length_tolerance,
             moment_arm_tolerance: self.moment_arm_tolerance,
             poses: match &self.coordinates {
@@ -110,7 +118,7 @@ impl FitPaths {
         let mut document = self.document(cx)?;
         for f in &paths {
             let force = &model.forces[f.force];
-            if f.coefficients.is_empty() {
+            if f.terms == 0 {
                 let n = f.path.coordinates.len();
                 let message =
                     format!("`{}` keeps its path: no polynomial in {n} coordinates was found", force.name);
@@ -201,11 +209,20 @@ fn report(model: &Model, fitted: &[FittedPath]) -> String {
             "{:<24} {:>5} {:>6} {:>24} {:>24}{}",
             model.forces[f.force].name,
             f.order,
-            f.coefficients.len(),
+            f.terms,
             mm(f.length_error),
             mm(f.moment_arm_error),
-            if f.converged { "" } else { "  above tolerance" }
+            match (f.converged, f.path.moment_arms.is_empty()) {
+                (false, _) => "  above tolerance",
+                (true, false) => "  moment arms separate",
+                (true, true) => "",
+            }
         );
+    }
+    for f in fitted {
+        if let Some(misfit) = &f.misfit {
+            let _ = writeln!(s, "{}: {}", model.forces[f.force].name, misfit.describe(model, f.force));
+        }
     }
     let worst = |e: fn(&FittedPath) -> f64| fitted.iter().map(e).fold(0.0, f64::max) * 1e3;
     let done = fitted.iter().filter(|f| f.converged).count();
@@ -221,19 +238,30 @@ fn report(model: &Model, fitted: &[FittedPath]) -> String {
 
 /// The fitted path as a file says it.
 fn element(model: &Model, f: &FittedPath) -> Element {
-    let join = |x: &[f64]| x.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
-    let mut polynomial = Element::new("MultivariatePolynomialFunction", 0);
-    polynomial.push(Element::with_text("coefficients", join(&f.coefficients), 0));
-    polynomial.push(Element::with_text("dimension", f.path.coordinates.len().to_string(), 0));
-    polynomial.push(Element::with_text("order", f.order.to_string(), 0));
     let mut length = Element::new("length_function", 0);
-    length.push(polynomial);
+    polynomial(&f.path.length, &mut length);
     let names: Vec<&str> = f.path.coordinates.iter().map(|c| model.coordinates[c.0].path.as_str()).collect();
     let mut path = Element::new("FunctionBasedPath", 0);
     path.set_attribute("name", "path");
     path.push(Element::with_text("coordinate_paths", names.join(" "), 0));
     path.push(length);
+    if !f.path.moment_arms.is_empty() {
+        let mut arms = Element::new("moment_arm_functions", 0);
+        f.path.moment_arms.iter().for_each(|arm| polynomial(arm, &mut arms));
+        path.push(arms);
+    }
     path
+}
+
+/// Adds a polynomial to an element.
+fn polynomial(f: &Function, to: &mut Element) {
+    let Function::MultivariatePolynomial(f) = f else { return };
+    let coefficients: Vec<String> = f.coefficients().iter().map(f64::to_string).collect();
+    let mut e = Element::new("MultivariatePolynomialFunction", 0);
+    e.push(Element::with_text("coefficients", coefficients.join(" "), 0));
+    e.push(Element::with_text("dimension", f.dimension().to_string(), 0));
+    e.push(Element::with_text("order", f.order().to_string(), 0));
+    to.push(e);
 }
 
 /// Puts `path` in the place of the geometry path of a force, wherever the force is; tells whether it was found.

@@ -98,7 +98,7 @@ impl<P: Real> Delp1990Muscle<P> {
         let cos = cos_pennation(states[1], self.g.width);
         let cos2 = cos * cos;
         let strain = (L - states[1] * cos) * self.g.per_ls - 1.0;
-        let ft = if strain.value() < 0.0 { T::zero() } else { value(&self.tendon, strain) };
+        let ft = strain.where_below(T::zero(), T::zero, || value(&self.tendon, strain));
         let f = a * value(&self.active, x) * value(&self.velocity, v) + value(&self.passive, x);
         let tan2 = (T::one() - cos2) / cos2;
         let vdot = (ft * cos - f * cos2) * self.per_mass + v * v * tan2 / x;

@@ -102,15 +102,17 @@ impl<P: Real> Schutte1993Muscle<P> {
         const K: f64 = 0.15;
         const S: f64 = 0.13;
         let per_b = self.damping.recip();
-        if F.value() < A.value() {
+        let shortening = || {
             let c = (F - A) * (per_b * K);
             let b = -(F + A * K + self.damping * K) * per_b;
             (-b - (b * b - c * 4.0).sqrt()) * 0.5
-        } else {
+        };
+        let lengthening = || {
             let c = (F - A) * (per_b * (-S * K) / (K + 1.0));
             let b = -((F - A * 1.4) * per_b - S * K / (K + 1.0));
             (-b + (b * b - c * 4.0).sqrt()) * 0.5
-        }
+        };
+        F.where_below(A, shortening, lengthening)
     }
 
     /// Tension (N); writes the rates of activation and fiber length.
@@ -119,18 +121,21 @@ impl<P: Real> Schutte1993Muscle<P> {
         let (a, x) = (states[0], states[1] * self.g.per_l0);
         let cos = cos_pennation(states[1], self.g.width);
         let strain = (L - states[1] * cos) * self.g.per_ls - 1.0;
-        let ft = if strain.value() < 0.0 { T::zero() } else { value(&self.tendon, strain) };
+        let ft = strain.where_below(T::zero(), T::zero, || value(&self.tendon, strain));
         states_dot[0] = self.activation.rate(a, e);
-        states_dot[1] = if cos.value().abs() <= ROUNDOFF {
-            // At a right angle the fiber waits for the tendon, then follows the path.
-            if ft.value().abs() <= ROUNDOFF { T::zero() } else { Ldot * self.g.upright_cos(L) }
-        } else {
+        // At a right angle the fiber waits for the tendon, then follows the path.
+        let upright = || {
+            let follows = || Ldot * self.g.upright_cos(L);
+            ft.abs().where_at_most(T::cst(ROUNDOFF), T::zero, follows)
+        };
+        let balanced = || {
             let fl = value(&self.active, x);
-            let fl = if fl.value() < 0.0 { T::zero() } else { fl };
+            let fl = fl.where_below(T::zero(), T::zero, || fl);
             let F = ft / cos - self.passive(x);
-            let F = if F.value() < 0.0 { T::zero() } else { F };
+            let F = F.where_below(T::zero(), T::zero, || F);
             self.velocity(a * fl, F) * (self.g.l0 / self.time_scale)
         };
+        states_dot[1] = cos.abs().where_at_most(T::cst(ROUNDOFF), upright, balanced);
         ft * self.g.f0
     }
 }

@@ -31,18 +31,15 @@ pub(crate) fn value<T: Real>(f: &Function, x: T) -> T {
 /// cos φ with sin φ = w/l, the angle held in [0, π/2].
 #[inline]
 pub(crate) fn cos_pennation<P: Real, T: Over<P>>(l: T, w: P) -> T {
-    if l.value() < f64::EPSILON {
-        return T::one();
-    }
-    let s = l.recip() * w;
-    if s.value() >= 1.0 {
+    let sloping = || {
+        let s = l.recip() * w;
         // OpenSim's cosine of π/2 in double precision is not quite zero.
-        T::cst(elementary::cos(std::f64::consts::FRAC_PI_2))
-    } else if s.value() <= 0.0 || s.value().is_nan() {
-        T::one()
-    } else {
-        (T::one() - s * s).sqrt()
-    }
+        let upright = || T::cst(elementary::cos(std::f64::consts::FRAC_PI_2));
+        // Also straight if s is not a number.
+        let below_upright = || T::zero().where_below(s, || (T::one() - s * s).sqrt(), T::one);
+        T::one().where_at_most(s, upright, below_upright)
+    };
+    l.where_below(T::cst(f64::EPSILON), T::one, sloping)
 }
 
 /// The pennation angle of [`cos_pennation`], rad.

@@ -96,6 +96,8 @@ fn model(path: &Path, p: &Published) -> Result<Model, Error> {
         length_tolerance: FIT,
         moment_arm_tolerance: FIT,
         samples_per_coefficient: 20,
+        max_terms: usize::MAX,
+        separate_arms: false,
         ..FitOptions::default()
     };
     let fitted = fit_paths(&fitting, &system, &options, &mut |_, _| true);

@@ -210,6 +210,8 @@ pub(super) const VERBS: &[Verb] = &[
             ("model", ""),
             ("coordinates", "--motion"),
             ("max_order", "--max-order"),
+            ("max_terms", "--max-terms"),
+            ("only_wrapping", "--only-wrapping"),
             ("length_tolerance", "--length-tolerance"),
             ("moment_arm_tolerance", "--moment-arm-tolerance"),
             ("output", "--out"),
