@@ -1,6 +1,6 @@
 /** Curves: columns of tables over time with the cursor of the figure, or over the gait cycle with mean and standard deviation. */
 
-import type { App } from "../app";
+import { LIVE, type App } from "../app";
 import { base, ending, h, seldom, stem } from "../dom";
 import { Chart, type Line, type Mark } from "../view/chart";
 
@@ -202,7 +202,8 @@ export function curves(app: App): HTMLElement {
   let beside: string[] = [];
   app.store.on(["motion", "others"], () => {
     const f = app.doc.motion?.file ?? "";
-    if (f && f !== last) void show(f);
+    // A motion that is still being solved has no file.
+    if (f && f !== last && f !== LIVE) void show(f);
     last = f;
     // Curves of a motion that is drawn no longer go with it.
     const now = app.doc.others.map((o) => o.motion.file);
