@@ -46,7 +46,10 @@ function sided(label: string): { name: string; side: "right" | "left" | null } {
 
 /** The unit of a column, as far as its name and its table say. */
 function unitOf(label: string, t: Loaded): string {
-  if (/activation|excitation/i.test(label)) return "";
+  // The path of a force says nothing about the quantity: /forceset/soleus_r/fiber_length.
+  label = label.replace(/^\/forceset\/.*[/|]/, "");
+  if (/activation|excitation|normalized/i.test(label)) return "";
+  if (/fiber_length/i.test(label)) return "m";
   if (/_moment$|_torque_?[xyz]?$/i.test(label)) return "N·m";
   if (/_force$|_v[xyz]$|force/i.test(label)) return "N";
   if (/marker_error|_t[xyz]$|_p[xyz]$/i.test(label)) return "m";
