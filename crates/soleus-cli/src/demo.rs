@@ -12,6 +12,12 @@ pub struct Arguments {
     /// Speed, 0.5 to 2 m/s
     #[arg(long, default_value_t = 1.3, value_parser = walking_speed)]
     speed: f64,
+    /// Slope of the ground, −10 to 10 deg; positive uphill
+    #[arg(long, default_value_t = 0.0, value_name = "DEG", allow_negative_numbers = true)]
+    slope: f64,
+    /// Stiffness of a spring at each ankle that rests at 0°, up to 1000 N·m/rad; 0: no spring
+    #[arg(long, default_value_t = 0.0, value_name = "STIFFNESS")]
+    ankle_spring: f64,
     /// HTML page to write
     #[arg(long, default_value = "walk.html", value_name = "PAGE.html")]
     out: PathBuf,
@@ -39,7 +45,14 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
 }
 
 fn predict(cx: &Context, a: &Arguments) -> Result<(), Error> {
-    let request = PredictWalk { speed: a.speed, page: Some(a.out.clone()), picture: a.picture.clone() };
+    let request = PredictWalk {
+        speed: a.speed,
+        slope_deg: a.slope,
+        ankle_spring: a.ankle_spring,
+        start: None,
+        page: Some(a.out.clone()),
+        picture: a.picture.clone(),
+    };
     let found = request.run(cx)?;
     let (walk, outcome) = (&found.walk, &found.outcome);
     let lines = [

@@ -177,10 +177,10 @@ pub fn loads_file(
 /// The time that is looked at.
 #[derive(clap::Args)]
 pub struct Span {
-    /// First time, s
+    /// Start time, s
     #[arg(long, allow_negative_numbers = true)]
     pub from: Option<f64>,
-    /// Last time, s
+    /// End time, s
     #[arg(long, allow_negative_numbers = true)]
     pub to: Option<f64>,
 }

@@ -100,7 +100,7 @@ enum Verb {
     Analyze(analyze::Arguments),
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     Upgrade(model_verbs::UpgradeFile),
-    /// Synthesizes recordings of a known motion: markers, force plates, inertial sensors
+    /// Generates synthetic recordings of a known motion: markers, force plates, inertial sensors
     Synthesize(table_verbs::Laboratory),
     /// Converts motion, marker and force files: .c3d, .trc, .sto, .mot, .csv, .parquet
     Convert(table_verbs::ConvertTable),
@@ -281,6 +281,36 @@ fn manual(folder: &Path) -> Result<(), soleus::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Help of a flag, or of the first word without one.
+    fn help_of(command: &clap::Command, verb: &str, flag: &str) -> Option<String> {
+        let verb = command.find_subcommand(verb)?;
+        let is_it = |a: &&clap::Arg| match flag.strip_prefix("--") {
+            Some(long) => a.get_long() == Some(long),
+            None => a.is_positional(),
+        };
+        verb.get_arguments().find(is_it)?.get_help().map(ToString::to_string)
+    }
+
+    /// Every flag that a form of Studio shows exists, and the form has its help; `SOLEUS_UPDATE=1` writes the helps anew.
+    #[test]
+    fn identity_forms_have_the_help_of_the_flags() {
+        let mut command = Cli::command();
+        command.build();
+        let mut helps = std::collections::BTreeMap::<&str, std::collections::BTreeMap<&str, String>>::new();
+        for [tool, verb, field, flag] in soleus_studio::tools::flags() {
+            let help =
+                help_of(&command, verb, flag).unwrap_or_else(|| panic!("soleus {verb} has no `{flag}`"));
+            helps.entry(tool).or_default().insert(field, help);
+        }
+        let made = serde_json::to_string_pretty(&helps).unwrap() + "\n";
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../soleus-studio/src/tools/helps.json");
+        if std::env::var_os("SOLEUS_UPDATE").is_some() {
+            std::fs::write(&file, &made).unwrap();
+        }
+        let kept = std::fs::read_to_string(&file).unwrap();
+        assert!(kept == made, "helps.json is old: SOLEUS_UPDATE=1 cargo test -p soleus-cli --lib forms_have");
+    }
 
     #[test]
     fn identity_every_verb_is_in_a_group_and_on_a_short_line() {

@@ -64,6 +64,9 @@ struct Recorded {
     /// Skip static optimization
     #[arg(long)]
     no_muscles: bool,
+    /// Normative curves for the summary page (.csv): columns percent, NAME and sd_NAME [default: angles of Winter's adults]
+    #[arg(long, value_name = "NORM.csv")]
+    normative: Option<PathBuf>,
     /// Folder for the pipeline file and the results
     #[arg(long, value_name = "DIR", default_value = "results")]
     out: PathBuf,
@@ -96,6 +99,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         trials: r.markers.iter().enumerate().map(trial).collect(),
         cutoff_hz: r.cutoff_hz,
         muscles: !r.no_muscles,
+        normative: r.normative.clone(),
         output: r.out.clone(),
     };
     enter(None, false, |cx| {

@@ -152,3 +152,18 @@ fn identity_a_trial_that_fails_leaves_the_others_alone() {
     let page = std::fs::read_to_string(f.0.join("results/summary.html")).unwrap();
     assert!(page.contains("cannot read"), "{page}");
 }
+
+/// Normative curves that cannot be read are refused before the first step.
+#[test]
+fn issue_18_normative_curves_are_read_first() {
+    let f = Folder::new("pipeline_norms");
+    let study =
+        format!("model = '{LEG}'\nnormative = 'norms.csv'\n[[trials]]\nname = 'a'\nmarkers = 'a.trc'\n");
+    f.file("s.toml", study);
+    f.soleus(&["pipeline", "s.toml"]).is_refused(&["norms.csv"]);
+    f.file("norms.csv", "percent,knee_angle\n0,1\n");
+    f.soleus(&["pipeline", "s.toml"]).is_refused(&["norms.csv", "fewer than two rows"]);
+    f.file("norms.csv", "percent,knee_angle\n0,1\n100,1\n");
+    let done = f.soleus(&["pipeline", "s.toml"]);
+    assert!(done.stderr.contains("a ik: failed"), "{}", done.stderr);
+}

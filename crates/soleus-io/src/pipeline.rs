@@ -40,6 +40,9 @@ pub struct Pipeline {
     pub cmc: Option<MuscleControl>,
     /// Muscle excitations by optimal control along the motion, with activation dynamics.
     pub inverse: Option<Excitations>,
+    /// Normative curves beside those of the subject (.csv): columns `percent`, and NAME and `sd_NAME` for each curve. Default: angles of
+    /// Winter's adults.
+    pub normative: Option<PathBuf>,
     /// The trials.
     pub trials: Vec<Trial>,
 }

@@ -162,6 +162,27 @@ pub struct Normative {
     pub curves: Vec<(String, Vec<f64>, Vec<f64>)>,
 }
 
+impl Normative {
+    /// Mean and standard deviation beside a subject's mean curves of this name, with the sign that these have: models and laboratories differ in
+    /// the signs of angles and moments. Powers are taken as they are.
+    pub fn beside<'a>(
+        &self,
+        name: &str,
+        own: impl Iterator<Item = &'a CycleCurve>,
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (_, mean, sd) = self.curves.iter().find(|n| n.0 == name)?;
+        let products = own.flat_map(|c| c.points.iter().zip(mean)).map(|(p, m)| p.mean * m);
+        let is_turned = products.filter(|x| x.is_finite()).sum::<f64>() < 0.0 && !name.ends_with("_power");
+        let sign = if is_turned { -1.0 } else { 1.0 };
+        Some((mean.iter().map(|m| sign * m).collect(), sd.clone()))
+    }
+}
+
+/// Mean minus and plus a standard deviation.
+pub(crate) fn edges(mean: &[f64], sd: &[f64]) -> [Vec<f64>; 2] {
+    [-1.0, 1.0].map(|k| mean.iter().zip(sd).map(|(m, s)| m + k * s).collect())
+}
+
 /// Gait of a subject.
 #[derive(Clone, Debug)]
 pub struct GaitAnalysis {
@@ -302,7 +323,7 @@ fn winter(speed: f64) -> Result<Normative, Error> {
 }
 
 /// Normative curves of a file.
-fn read_normative(cx: &Context, file: &Path) -> Result<Normative, Error> {
+pub(crate) fn read_normative(cx: &Context, file: &Path) -> Result<Normative, Error> {
     let (table, log) = csv::read_over_cycle(&cx.read(file)?, &file.display().to_string());
     let table = cx.settle(file, table, log)?;
     if table.rows() < 2 {
@@ -427,13 +448,9 @@ impl GaitAnalysis {
         let x: Vec<f64> = (0..POINTS).map(|k| k as f64).collect();
         let (mut lines, mut bands) = (Vec::new(), Vec::new());
         let own: Vec<&CycleCurve> = self.curves.iter().filter(|c| c.name == name).collect();
-        if let Some((_, mean, sd)) = self.normative.curves.iter().find(|n| n.0 == name) {
-            // Knees bend one way, whichever sign a model gives it.
-            let product: f64 =
-                own.iter().flat_map(|c| &c.points).zip(mean.iter().cycle()).map(|(p, m)| p.mean * m).sum();
-            let sign = if product < 0.0 { -1.0 } else { 1.0 };
-            let edge = |k: f64| mean.iter().zip(sd).map(|(m, s)| sign * m + k * s).collect();
-            bands.push(Band::new(self.normative.source.clone(), x.clone(), edge(-1.0), edge(1.0)));
+        if let Some((mean, sd)) = self.normative.beside(name, own.iter().copied()) {
+            let [low, high] = edges(&mean, &sd);
+            bands.push(Band::new(self.normative.source.clone(), x.clone(), low, high));
         }
         for c in own {
             let color = usize::from(c.side == Side::Left);

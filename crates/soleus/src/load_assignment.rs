@@ -249,7 +249,7 @@ impl AssignedLoads {
             let mut what = Vec::new();
             if !f.turns.is_empty() {
                 what.push(format!(
-                    "the axes of the plates are rotated by {} to those of the motion",
+                    "the axes of the plates were rotated by {} to match those of the motion",
                     f.turns
                 ));
             }
@@ -297,7 +297,7 @@ impl AssignedLoads {
         for (i, name) in self.plates.iter().enumerate().filter(|(i, _)| plates[*i].point.is_some()) {
             let mut own = self.contacts.iter().filter(|c| c.plate == i);
             if own.clone().next().is_none() {
-                cx.note(format!("plate `{name}` is not stepped on"));
+                cx.note(format!("nobody stepped on plate `{name}`"));
             } else if own.clone().all(|c| c.foot.is_none()) {
                 let far = own.clone().any(|c| c.distance.is_finite());
                 let message = match far {

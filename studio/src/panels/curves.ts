@@ -1,6 +1,6 @@
 /** Curves: columns of tables over time with the cursor of the figure, or over the gait cycle with mean and standard deviation. */
 
-import type { App } from "../app";
+import { LIVE, type App } from "../app";
 import { base, ending, h, seldom, stem } from "../dom";
 import { Chart, type Line, type Mark } from "../view/chart";
 
@@ -46,7 +46,10 @@ function sided(label: string): { name: string; side: "right" | "left" | null } {
 
 /** The unit of a column, as far as its name and its table say. */
 function unitOf(label: string, t: Loaded): string {
-  if (/activation|excitation/i.test(label)) return "";
+  // The path of a force says nothing about the quantity: /forceset/soleus_r/fiber_length.
+  label = label.replace(/^\/forceset\/.*[/|]/, "");
+  if (/activation|excitation|normalized/i.test(label)) return "";
+  if (/fiber_length/i.test(label)) return "m";
   if (/_moment$|_torque_?[xyz]?$/i.test(label)) return "N·m";
   if (/_force$|_v[xyz]$|force/i.test(label)) return "N";
   if (/marker_error|_t[xyz]$|_p[xyz]$/i.test(label)) return "m";
@@ -202,7 +205,8 @@ export function curves(app: App): HTMLElement {
   let beside: string[] = [];
   app.store.on(["motion", "others"], () => {
     const f = app.doc.motion?.file ?? "";
-    if (f && f !== last) void show(f);
+    // A motion that is still being solved has no file.
+    if (f && f !== last && f !== LIVE) void show(f);
     last = f;
     // Curves of a motion that is drawn no longer go with it.
     const now = app.doc.others.map((o) => o.motion.file);

@@ -1,4 +1,4 @@
-/** Predict: the walk of least effort at a speed, drawn while it is found. With the program, on a slope and with a spring at the ankles too. */
+/** Predict: the walk of least effort at a speed, on a slope and with a spring at the ankles, drawn while it is found. */
 
 import type { App } from "../app";
 import { h } from "../dom";
@@ -16,15 +16,10 @@ export function predictPanel(app: App): HTMLElement {
   const speed = slider("Speed", 0.5, 2, 0.05, 1.3, "m/s", 2);
   const slope = slider("Slope", -6, 10, 0.5, 0, "°", 1);
   const spring = slider("Ankle spring", 0, 400, 10, 0, "N·m/rad", 0);
-  const line = h("p", { class: "faint", "data-predict": "" }, "From straight lines to a walk: nothing is measured or tracked.");
-  const plain = () => slope.value() === 0 && spring.value() === 0;
-
-  /** The request: the planar walker alone, or any gait with slope and device. */
-  const request = (): [string, object] => {
-    if (plain()) return ["predict_walk", { speed: speed.value(), page: null, picture: null }];
-    const parts = spring.value() > 0 ? [{ type: "spring", coordinate: "ankle_r", stiffness: spring.value() }] : [];
-    return ["predict", { model: "builtin:gait2d", speed: speed.value(), slope_deg: slope.value(), parts, output: "prediction" }];
-  };
+  const line = h("p", { class: "faint", "data-predict": "" }, "From straight lines to a walk: nothing is measured or tracked. The next one starts from the walk that was found.");
+  /** The walk that was found last, from which the next one starts. */
+  let last: string | null = null;
+  const request = () => ({ speed: speed.value(), slope_deg: slope.value(), ankle_spring: spring.value(), start: last, page: null, picture: null });
 
   let stop: AbortController | null = null;
   const go = h("button", { class: "main", "data-do": "predict", onclick: async () => {
@@ -37,7 +32,7 @@ export function predictPanel(app: App): HTMLElement {
       await app.openModel(walker.file);
       app.store.set({ follow: true });
       app.figure.view("side");
-      const ran = await app.engine.run(...request(), (t: Told) => {
+      const ran = await app.engine.run("predict_walk", request(), (t: Told) => {
         if (t.progress) line.textContent = `${t.progress.done} iterations: ${t.progress.detail}`;
         if (t.reached && t.reached.times.length > 1) void app.showReached(t.reached, line.textContent ?? "");
       }, stop.signal);
@@ -45,6 +40,7 @@ export function predictPanel(app: App): HTMLElement {
       line.textContent = `found in ${ran.seconds.toFixed(1)} s`;
       const files = ran.files.filter((f) => !/\.(html|svg|png)$/.test(f.name));
       await app.add(files, true);
+      last = files.find((f) => f.name.endsWith("walk_start.json"))?.name ?? null;
       app.store.set({ follow: true });
       app.figure.view("side");
       app.play(true);
@@ -56,6 +52,5 @@ export function predictPanel(app: App): HTMLElement {
       go.textContent = "Predict";
     }
   } }, "Predict");
-  const more = app.engine.native ? [slope.row, spring.row] : [h("p", { class: "faint" }, "Slope and device: `soleus studio` opens this page with the whole program behind it.")];
-  return h("div", { class: "column" }, h("h3", {}, "A walk of least effort"), speed.row, ...more, h("div", { class: "row" }, go), line);
+  return h("div", { class: "column" }, h("h3", {}, "A walk of least effort"), speed.row, slope.row, spring.row, h("div", { class: "row" }, go), line);
 }

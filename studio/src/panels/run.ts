@@ -59,6 +59,7 @@ export function runPanel(app: App): HTMLElement {
     request = structuredClone(current.defaults);
     filled = new Map();
     if (current.name === "static_optimization") put(request, "reserves", [1]), put(request, "residuals", [10]);
+    if (current.name === "gait" && app.doc.measured) put(request, "trials", [{ markers: app.doc.measured.file, loads: app.doc.motion?.loads ?? null, curves: app.doc.motion ? [app.doc.motion.file] : [] }]);
     if (current.name === "inverse_dynamics") put(request, "exclude", ["muscles", "actuators"]);
     fill();
   };
@@ -78,6 +79,8 @@ export function runPanel(app: App): HTMLElement {
     if (typeof get(request, `${prefix}motion`) === "string") set("motion", app.doc.motion?.file);
     set("kinematics", app.doc.motion?.file);
     set("loads", app.doc.motion?.loads);
+    if (current.name === "upgrade") set("file", app.doc.model?.file);
+    if (current.name === "convert") set("input", app.doc.measured?.file ?? app.doc.motion?.file);
     const data = get(request, `${prefix}markers`) || get(request, `${prefix}motion`) || app.doc.model?.file || "result";
     for (const [field, name] of current.output) write(field, name.replace("*", stem(data)));
     draw();
@@ -132,6 +135,9 @@ export function runPanel(app: App): HTMLElement {
 
   const field = (path: string, name: string, type: any, help: string): HTMLElement => {
     const value = get(request, path);
+    // What `--help` says of the flag, where the command has one for this field.
+    const about = help;
+    help = current.helps?.[path] ?? help;
     const change = (v: any) => {
       put(request, path, v);
       void tell();
@@ -139,7 +145,9 @@ export function runPanel(app: App): HTMLElement {
     const label = h("span", {}, name.replaceAll("_", " "));
     const common = { "aria-label": name, title: help, "data-field": path };
     const numberOf = (text: string) => (text.trim() === "" ? null : Number(text));
-    const { unit, least, most } = measure(help, type.kind);
+    const [shown, told] = [measure(help, type.kind), measure(about, type.kind)];
+    const unit = shown.unit || told.unit;
+    const { least, most } = shown.most === null ? told : shown;
     const range = least === null || most === null ? "" : `${least} to ${most}`;
     let input: HTMLElement;
     switch (type.kind) {

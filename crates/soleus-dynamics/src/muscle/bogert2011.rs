@@ -180,6 +180,18 @@ impl Bogert2011Muscle {
         ft * self.f0
     }
 
+    /// Active force along the tendon (N) at full activation with a rigid tendon, F₀ f_L f_V cos φ with s = L − l_s: zero for a fiber that is
+    /// upright or shortens faster than v_max.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64) -> f64 {
+        let s = L - self.ls;
+        if !(s > 0.0) {
+            return 0.0;
+        }
+        let (l, cos) = self.fiber(s);
+        let fv = self.force_velocity(Ldot * cos * self.per_v0);
+        (self.f0 * self.active(l * self.per_l0) * fv * cos).max(0.0)
+    }
+
     /// All quantities of the muscle. The damper acts along the tendon and is reported projected on the fiber.
     pub fn info<T: Real>(&self, L: T, Ldot: T, e: T, states: &[T]) -> MuscleInfo<T> {
         let mut info = MuscleInfo::unknown(L, Ldot, e);
@@ -272,6 +284,23 @@ mod tests {
         let mut m = Muscle::new(MuscleKind::Bogert2011(p.clone()));
         m.pennation_angle_at_optimal = alpha0;
         Bogert2011Muscle::compile(&m, &p).unwrap()
+    }
+
+    /// The strength on a rigid tendon is the active force of a muscle whose fiber has this length and speed.
+    #[test]
+    fn identity_strength_is_the_active_force_of_the_fiber() {
+        for m in [muscle(0.3), muscle(0.0)] {
+            for s in [0.03, 0.08, 0.1, 0.14] {
+                for L in [0.29, 0.3, 0.305] {
+                    let info = m.info(L, 0.0, 1.0, &[1.0, s]);
+                    let along = info.active_fiber_force * info.cos_pennation_angle;
+                    let found = m.active_force_on_rigid_tendon(m.ls + s, info.fiber_velocity_along_tendon);
+                    assert!((found - along.max(0.0)).abs() < 1e-9 * m.f0, "s {s} L {L}: {found} {along}");
+                }
+            }
+            assert_eq!(m.active_force_on_rigid_tendon(0.9 * m.ls, 0.0), 0.0);
+            assert_eq!(m.active_force_on_rigid_tendon(m.ls + 0.1, -1e3), 0.0);
+        }
     }
 
     /// The explicit rate makes the implicit residual vanish, also at zero activation, at upright fibers and

@@ -176,6 +176,17 @@ impl Chadwick2009Muscle {
         )
     }
 
+    /// Active force along the tendon (N) at full activation with a rigid tendon, F₀ f_L f_V cos φ with s l₀ = L − l_s: zero for a fiber that is
+    /// upright or shortens faster than v.
+    pub fn active_force_on_rigid_tendon(&self, L: f64, Ldot: f64) -> f64 {
+        let (s, sdot) = ((L - self.ls) / self.l0, Ldot / self.l0);
+        if !(s > 0.0) {
+            return 0.0;
+        }
+        let (l, cos) = self.fiber(s);
+        (self.f0 * self.active(l) * self.force_velocity(sdot * cos) * cos).max(0.0)
+    }
+
     /// Tension (N); writes ȧ and ṡ.
     #[inline]
     pub fn dynamics<T: Real>(&self, L: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
@@ -315,6 +326,24 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// The strength on a rigid tendon is the active force of a muscle whose fiber has this length and speed.
+    #[test]
+    fn identity_strength_is_the_active_force_of_the_fiber() {
+        for m in [muscle(0.3), muscle(0.0)] {
+            for s in [0.3, 0.8, 1.0, 1.4] {
+                for L in [0.29, 0.3, 0.305] {
+                    let info = m.info(L, 0.0, 1.0, &[1.0, s]);
+                    let along = info.active_fiber_force * info.cos_pennation_angle;
+                    let speed = info.fiber_velocity_along_tendon;
+                    let found = m.active_force_on_rigid_tendon(m.ls + s * m.l0, speed);
+                    assert!((found - along.max(0.0)).abs() < 1e-9 * m.f0, "s {s} L {L}: {found} {along}");
+                }
+            }
+            assert_eq!(m.active_force_on_rigid_tendon(0.9 * m.ls, 0.0), 0.0);
+            assert_eq!(m.active_force_on_rigid_tendon(m.ls + m.l0, -1e3), 0.0);
         }
     }
 

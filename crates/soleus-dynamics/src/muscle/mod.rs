@@ -188,6 +188,8 @@ impl CompiledMuscle {
                 let info = m.info(L, Ldot, 1.0);
                 Some(info.active_fiber_force * info.cos_pennation_angle)
             }
+            CompiledMuscle::Bogert2011(m) => Some(m.active_force_on_rigid_tendon(L, Ldot)),
+            CompiledMuscle::Chadwick2009(m) => Some(m.active_force_on_rigid_tendon(L, Ldot)),
             _ => None,
         }
     }

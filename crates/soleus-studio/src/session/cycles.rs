@@ -33,13 +33,11 @@ pub fn over_gait(cx: &Context, f: &Fields) -> Result<Answer, Refusal> {
         })
         .collect();
     let normative: Vec<Value> = (found.normative.curves.iter())
-        .map(|(name, mean, sd)| {
-            // Knees bend one way, whichever sign a model gives it.
-            let own = found.curves.iter().filter(|c| c.name == *name).flat_map(|c| &c.points);
-            let product: f64 = own.zip(mean.iter().cycle()).map(|(p, m)| p.mean * m).sum();
-            let sign = if product < 0.0 { -1.0 } else { 1.0 };
-            let (mean, sd) = (block.f64s(mean.iter().map(|m| sign * m)), block.f64s(sd.iter().copied()));
-            json!({ "name": name, "mean": mean, "sd": sd })
+        .filter_map(|(name, ..)| {
+            let own = found.curves.iter().filter(|c| c.name == *name);
+            let (mean, sd) = found.normative.beside(name, own)?;
+            let (mean, sd) = (block.f64s(mean), block.f64s(sd));
+            Some(json!({ "name": name, "mean": mean, "sd": sd }))
         })
         .collect();
     let cycles: Vec<Value> = (found.trials.iter().enumerate())

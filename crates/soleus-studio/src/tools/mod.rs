@@ -10,9 +10,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use soleus::artifact::{Artifact, Outcome};
 use soleus::{
-    Analyze, ComputedMuscleControl, Context, Equilibrium, Error, FitPaths, Inverse, InverseDynamics,
-    InverseKinematics, PredictWalk, Reconcile, ResidualElimination, ResidualReduction, Scaling,
-    SensorKinematics, SetupFile, Simulation, Solve, StaticOptimization, Track,
+    Analyze, AssignLoads, ComputedMuscleControl, Context, Convert, Equilibrium, Error, Evaluate, FitPaths,
+    Gait, Generate, Inverse, InverseDynamics, InverseKinematics, Jacobians, Predict, PredictWalk, Reconcile,
+    ResidualElimination, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve,
+    StaticOptimization, Synthesize, Track, Upgrade,
 };
 use std::path::Path;
 
@@ -101,29 +102,44 @@ const TOOLS: &[Tool] = &[
         ["tracking.output.folder" => "rra"]),
     tool!(#[cfg(feature = "all-tools")] "residual_elimination", ResidualElimination, "Residual elimination", "Motion", ["model", "motion", "loads"],
         ["output" => "*_rea.mot"]),
-    tool!(#[cfg(feature = "all-tools")] "reconcile", Reconcile, "Consistent motion", "Motion", ["model", "markers", "motion", "loads"],
+    tool!(#[cfg(feature = "all-tools")] "reconcile", Reconcile, "Dynamically consistent motion", "Motion", ["model", "markers", "motion", "loads"],
         ["output" => "*_consistent.mot"]),
     tool!("scale", Scaling, "Scaling", "Model", ["model", "factors", "placing", "mass", "height"],
         ["output.model" => "scaled.osim"]),
     tool!("sensor_kinematics", SensorKinematics, "Kinematics from inertial sensors", "Motion", ["model", "orientations"],
         ["output.motion" => "*_ik.mot"]),
-    tool!(#[cfg(feature = "all-tools")] "fit_paths", FitPaths, "Polynomial paths", "Model", ["model", "coordinates"],
+    tool!("gait", Gait, "Gait analysis", "Motion", ["trials"], ["output" => "gait"]),
+    tool!("assign_loads", AssignLoads, "Assign force plates to feet", "Motion", ["model", "motion", "loads"],
+        ["output" => "*_loads.xml"]),
+    tool!(#[cfg(feature = "all-tools")] "fit_paths", FitPaths, "Fit polynomials to muscle paths", "Model", ["model", "coordinates"],
         ["output" => "fitted.osim"]),
     tool!("simulate", Simulation, "Simulation", "Simulation", ["model", "duration", "excitation", "controls", "initial"],
         ["output.folder" => "simulation"]),
     tool!("equilibrium", Equilibrium, "Equilibrium", "Simulation", ["model", "initial"],
         ["output" => "equilibrium.sto"]),
-    tool!(#[cfg(feature = "all-tools")] "solve", Solve, "Optimal control: a study", "Optimal control", ["study"],
+    tool!(#[cfg(feature = "all-tools")] "synthesize", Synthesize, "Synthetic recording", "Simulation", ["model", "motion", "cycles", "rate"],
+        ["output" => "synthetic"]),
+    tool!(#[cfg(feature = "all-tools")] "evaluate", Evaluate, "Evaluate a model at given states", "Simulation", ["model", "states", "equilibrate"],
+        ["output" => "values.json"]),
+    tool!(#[cfg(feature = "all-tools")] "jacobians", Jacobians, "Jacobians of the implicit equations", "Simulation", ["model", "states", "parameters"],
+        ["output" => "jacobians.json"]),
+    tool!(#[cfg(feature = "all-tools")] "predict", Predict, "Predict the gait of a model", "Optimal control", ["model", "speed", "slope_deg", "run", "device"],
+        ["output" => "prediction"]),
+    tool!(#[cfg(feature = "all-tools")] "solve", Solve, "Solve a study", "Optimal control", ["study"],
         ["solution" => "solution.sto"]),
-    tool!(#[cfg(feature = "all-tools")] "inverse", Inverse, "Muscles of a motion (optimal control)", "Optimal control", ["model", "kinematics", "changes"],
+    tool!(#[cfg(feature = "all-tools")] "inverse", Inverse, "Muscle excitations of a motion (optimal control)", "Optimal control", ["model", "kinematics", "changes"],
         ["solution" => "inverse.sto"]),
     tool!(#[cfg(feature = "all-tools")] "track", Track, "Tracking (optimal control)", "Optimal control", ["model", "states", "markers", "changes"],
         ["solution" => "track.sto"]),
+    tool!(#[cfg(feature = "all-tools")] "generate", Generate, "Source code of a model", "Files", ["model", "language", "single"],
+        ["output" => "model.c"]),
+    tool!("upgrade", Upgrade, "Rewrite a file in the current format", "Files", ["file"], ["output" => "upgraded.osim"]),
+    tool!("convert", Convert, "Convert a table or recording", "Files", ["input", "units", "rate"], ["output" => "converted.sto"]),
     tool!(
         #[cfg(feature = "all-tools")]
         "setup_file",
         SetupFile,
-        "A setup file of OpenSim",
+        "Run an OpenSim setup file",
         "Files",
         ["file"],
         []
@@ -133,7 +149,7 @@ const TOOLS: &[Tool] = &[
         request: "PredictWalk",
         title: "Predict a walk",
         group: "Optimal control",
-        first: &["speed"],
+        first: &["speed", "slope_deg", "ankle_spring"],
         output: &[],
         defaults: defaults::<PredictWalk>,
         #[cfg(feature = "prediction")]
@@ -150,11 +166,6 @@ const TOOLS: &[Tool] = &[
 
 /// Runs a tool.
 pub fn run(tool: &str, value: Value, cx: &Context) -> Result<Ran, Error> {
-    // Slope and device of a predicted walk: sliders ask for it, there is no form of its own.
-    #[cfg(feature = "all-tools")]
-    if tool == "predict" {
-        return Ok(ran(&request::<soleus::Predict>(tool, value)?.run(cx)?));
-    }
     match TOOLS.iter().find(|t| t.name == tool) {
         Some(Tool { run: Some(run), .. }) => run(value, cx),
         Some(t) => {
@@ -171,18 +182,27 @@ pub fn run(tool: &str, value: Value, cx: &Context) -> Result<Ran, Error> {
     }
 }
 
-/// The forms of all tools: fields with kinds, helps and defaults.
+/// The forms of all tools: fields with kinds, helps and defaults. A field that the command has a flag for has the help of the flag
+/// (`helps.json`, which a test of the command writes).
 pub fn described() -> Value {
     let forms: Value = serde_json::from_str(include_str!("forms.json")).unwrap_or(Value::Null);
+    let helps: Value = serde_json::from_str(include_str!("helps.json")).unwrap_or(Value::Null);
     let list: Vec<Value> = (TOOLS.iter())
         .map(|t| {
             json!({
                 "name": t.name, "title": t.title, "group": t.group, "first": t.first, "about": forms[t.request]["about"],
-                "output": t.output, "request": t.request, "here": t.run.is_some(), "defaults": (t.defaults)(),
+                "helps": helps[t.name], "output": t.output, "request": t.request, "here": t.run.is_some(), "defaults": (t.defaults)(),
             })
         })
         .collect();
     json!({ "tools": list, "types": forms })
+}
+
+/// Tool, verb of the command, field and flag of every field that the command has too. The flag is empty for a word without one; one that ends in
+/// `!` says the contrary of the field.
+pub fn flags() -> impl Iterator<Item = [&'static str; 4]> {
+    let of = |v: &'static verbs::Verb| v.flags().map(|(field, flag)| [v.tool, v.verb, *field, *flag]);
+    verbs::VERBS.iter().flat_map(of)
 }
 
 /// Requests of the tools by their types, with their defaults: for tests.
@@ -228,8 +248,9 @@ fn walk_files(found: &soleus::prediction::PredictedWalk) -> Result<Vec<(String, 
         .to_bytes()
         .into_owned();
     Ok(vec![
-        (WALKER.to_string(), soleus::prediction::model_text().as_bytes().to_vec()),
+        (WALKER.to_string(), found.model_text().as_bytes().to_vec()),
         (WALK.to_string(), file),
+        (START.to_string(), found.kept().into_bytes()),
     ])
 }
 
@@ -238,3 +259,6 @@ fn walk_files(found: &soleus::prediction::PredictedWalk) -> Result<Vec<(String, 
 pub const WALKER: &str = "walker.osim";
 #[cfg(feature = "prediction")]
 const WALK: &str = "walk_states.sto";
+#[cfg(feature = "prediction")]
+/// A walk from which the next one is found in a fraction of the time.
+const START: &str = "walk_start.json";

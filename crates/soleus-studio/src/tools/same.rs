@@ -12,6 +12,10 @@ const METHODS: &[(&str, &str)] = &[
     ("reconcile", "make_consistent"),
 ];
 
+/// Tools that Python has no function for, or another one: arrays of a compiled model instead of a file.
+const COMMAND_ONLY: &[&str] =
+    &["gait", "assign_loads", "synthesize", "evaluate", "jacobians", "generate", "upgrade", "convert"];
+
 /// A request as a command and in Python; `command` is null where the command has no flags for it.
 pub fn same(tool: &str, request: &Value) -> Value {
     let Some(t) = TOOLS.iter().find(|t| t.name == tool) else { return Value::Null };
@@ -40,7 +44,7 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<
     // The verb leaves out the forces that the request would have to name.
     let mut missing = Vec::new();
     for (path, value) in changed {
-        let Some((_, flag)) = verb.flags.iter().find(|(f, _)| f == path) else {
+        let Some((_, flag)) = verb.flags().find(|(f, _)| f == path) else {
             missing.push(path.clone());
             continue;
         };
@@ -75,6 +79,9 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<
 }
 
 fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
+    if COMMAND_ONLY.contains(&tool) {
+        return "(the Python package has no function for this)".to_string();
+    }
     let mut arguments = Vec::new();
     let mut save = None;
     let (mut from, mut to) = (None, None);
@@ -88,6 +95,9 @@ fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
             _ if key == "output.motion" || key == "output" => save = Some(literal(value)),
             _ if key.starts_with("output") => {}
             _ if key.contains('.') => {}
+            "name" | "study_only" if tool == "predict" => {}
+            "whole" if tool == "predict" => arguments.push("symmetric=False".to_string()),
+            "free" if tool == "predict" => arguments.push(free(value)),
             _ => arguments.push(format!("{key}={}", literal(value))),
         }
     }
@@ -113,6 +123,11 @@ fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
         }
         ("solve", _) => lines
             .push(format!("soleus.study({}).solve()", request.get("study").map_or(String::new(), literal))),
+        ("predict", model) => {
+            lines.push(format!("model = soleus.read({})", model.unwrap_or_default()));
+            let rest = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
+            lines.push(format!("gait = soleus.predict.gait(model{rest})"));
+        }
         (_, model) => {
             lines.push(format!("model = soleus.read({})", model.unwrap_or_default()));
             lines.push(format!("result = model.{method}({arguments})"));
@@ -124,6 +139,17 @@ fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
         _ => {}
     }
     lines.join("\n")
+}
+
+/// `COMPONENT.PROPERTY=LOWER,UPPER` as the dictionary that Python takes.
+fn free(list: &Value) -> String {
+    let entry = |v: &Value| {
+        let (name, bounds) = v.as_str()?.split_once('=')?;
+        let (lower, upper) = bounds.split_once(',')?;
+        Some(format!("{}: ({lower}, {upper})", json!(name)))
+    };
+    let entries: Vec<String> = list.as_array().into_iter().flatten().filter_map(entry).collect();
+    format!("free={{{}}}", entries.join(", "))
 }
 
 /// As a word of a command.
@@ -193,6 +219,22 @@ mod tests {
             found["command"],
             "soleus so --model m.osim --motion w.mot --reserves 1.0 --isometric --out so"
         );
+    }
+
+    #[test]
+    fn analytic_python_of_predictions() {
+        let fields = json!({ "speed": 1.1, "slope_deg": 3.0 });
+        let found = same("predict_walk", &request("predict_walk", &fields));
+        assert_eq!(found["python"], "import soleus\n\nwalk = soleus.predict_walk(1.1, slope_deg=3.0)");
+        assert_eq!(found["command"], "soleus demo --speed 1.1 --slope 3.0");
+        let fields = json!({ "model": "m.osim", "whole": true, "free": ["exo.stiffness=0,300"] });
+        let found = same("predict", &request("predict", &fields));
+        let python = "model = soleus.read(\"m.osim\")\ngait = soleus.predict.gait(model, symmetric=False, free={\"exo.stiffness\": (0, 300)})";
+        assert_eq!(found["python"], format!("import soleus\n\n{python}"));
+        assert_eq!(found["command"], "soleus predict m.osim --whole --free exo.stiffness=0,300");
+        let fields = json!({ "file": "old.osim", "output": "new.osim" });
+        let found = same("upgrade", &request("upgrade", &fields));
+        assert_eq!(found["command"], "soleus upgrade old.osim --out new.osim");
     }
 
     /// What a verb has no flag for must not be dropped in silence.

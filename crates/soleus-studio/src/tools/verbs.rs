@@ -3,15 +3,25 @@
 /// Flags whose values are words of their own; those of others are joined by commas.
 pub(super) const SPACED: &[&str] = &["--exclude", "--curve", "--weights", "--translations", "--back"];
 
+/// A field of a request and its flag; an empty flag is a word without one. A flag that ends in `!` is given when the field is false.
+pub(super) type Flag = (&'static str, &'static str);
+
 /// How the command does what a tool does: its verb, and the flag of each field. Fields that are not here have no flag.
 pub(super) struct Verb {
     pub tool: &'static str,
     pub verb: &'static str,
-    /// Field and flag; an empty flag is a word without one. A flag that ends in `!` is given when the field is false.
-    pub flags: &'static [(&'static str, &'static str)],
+    /// Lists of flags; some are shared by several verbs.
+    flags: &'static [&'static [Flag]],
 }
 
-const MOTION: &[(&str, &str)] = &[
+impl Verb {
+    /// All fields with their flags.
+    pub fn flags(&self) -> impl Iterator<Item = &'static Flag> {
+        self.flags.iter().copied().flatten()
+    }
+}
+
+const MOTION: &[Flag] = &[
     ("model", "--model"),
     ("motion", "--motion"),
     ("loads", "--loads"),
@@ -29,11 +39,63 @@ const MOTION: &[(&str, &str)] = &[
     ("root_angles", "--root-angles"),
 ];
 
+/// A simulation that tracks a motion: `rra` and `cmc`.
+const TRACKING: &[Flag] = &[
+    ("tracking.model", "--model"),
+    ("tracking.motion", "--motion"),
+    ("tracking.loads", "--loads"),
+    ("tracking.force_sets", "--reserves"),
+    ("tracking.residuals", "--residuals"),
+    ("tracking.reserves", "--reserves"),
+    ("tracking.cutoff_hz", "--cutoff-hz"),
+    ("tracking.points", "--points"),
+    ("tracking.task_file", "--tasks"),
+    ("tracking.limits", "--limits"),
+    ("tracking.from", "--from"),
+    ("tracking.to", "--to"),
+    ("tracking.accuracy", "--accuracy"),
+    ("tracking.output.folder", "--out"),
+    ("tracking.page", "--report"),
+    ("tracking.stop_at_shortfall", "--strict"),
+    ("tracking.opensim_faults", "--opensim-faults"),
+];
+
+/// Optimal control of a measured motion: `inverse` and `track`.
+const MEASURED: &[Flag] = &[
+    ("model", ""),
+    ("changes.loads", "--loads"),
+    ("changes.weld", "--weld"),
+    ("changes.residuals", "--residuals"),
+    ("changes.remove_muscles", "--remove-muscles"),
+    ("changes.rigid_tendons", "--rigid-tendons"),
+    ("changes.no_activation_dynamics", "--no-activation-dynamics"),
+    ("changes.degroote_fregly", "--degroote-fregly"),
+    ("changes.implicit_tendons", "--implicit-tendons"),
+    ("changes.explicit_tendons", "--explicit-tendons"),
+    ("changes.no_passive_force", "--no-passive-force"),
+    ("changes.curve_width", "--curve-width"),
+    ("changes.strength", "--strength"),
+    ("changes.function_paths", "--function-paths"),
+    ("changes.reserves", "--reserves"),
+    ("from", "--from"),
+    ("to", "--to"),
+    ("mesh_interval", "--mesh-interval"),
+    ("cutoff_hz", "--cutoff-hz"),
+    ("root_angles", "--root-angles"),
+    ("solution", "--out"),
+    ("report", "--report"),
+    ("guess", "--guess"),
+    ("tolerance", "--tolerance"),
+    ("max_iterations", "--max-iterations"),
+    ("threads", "--threads"),
+    ("simulate", "--simulate"),
+];
+
 pub(super) const VERBS: &[Verb] = &[
     Verb {
         tool: "inverse_kinematics",
         verb: "ik",
-        flags: &[
+        flags: &[&[
             ("model", "--model"),
             ("markers", "--markers"),
             ("task_file", "--tasks"),
@@ -42,12 +104,12 @@ pub(super) const VERBS: &[Verb] = &[
             ("chunks", "--chunks"),
             ("output.motion", "--out"),
             ("output.errors", "--errors"),
-        ],
+        ]],
     },
     Verb {
         tool: "inverse_dynamics",
         verb: "id",
-        flags: &[
+        flags: &[&[
             ("model", "--model"),
             ("motion", "--motion"),
             ("loads", "--loads"),
@@ -58,13 +120,13 @@ pub(super) const VERBS: &[Verb] = &[
             ("output", "--out"),
             ("opensim_faults", "--opensim-faults"),
             ("root_angles", "--root-angles"),
-        ],
+        ]],
     },
-    Verb { tool: "static_optimization", verb: "so", flags: MOTION },
+    Verb { tool: "static_optimization", verb: "so", flags: &[MOTION] },
     Verb {
         tool: "simulate",
         verb: "simulate",
-        flags: &[
+        flags: &[&[
             ("model", ""),
             ("excitation", "--excitation"),
             ("controls", "--controls"),
@@ -76,75 +138,48 @@ pub(super) const VERBS: &[Verb] = &[
             ("deadline", "--deadline"),
             ("output.folder", "--out"),
             ("opensim_faults", "--opensim-faults"),
-        ],
+        ]],
     },
     Verb {
         tool: "predict_walk",
         verb: "demo",
-        flags: &[("speed", "--speed"), ("page", "--out"), ("picture", "--picture")],
+        flags: &[&[
+            ("speed", "--speed"),
+            ("slope_deg", "--slope"),
+            ("ankle_spring", "--ankle-spring"),
+            ("page", "--out"),
+            ("picture", "--picture"),
+        ]],
     },
     Verb {
         tool: "setup_file",
         verb: "run",
-        flags: &[("file", ""), ("model", "--model"), ("opensim_faults", "--opensim-faults")],
+        flags: &[&[("file", ""), ("model", "--model"), ("opensim_faults", "--opensim-faults")]],
     },
     Verb {
         tool: "computed_muscle_control",
         verb: "cmc",
         flags: &[
-            ("tracking.model", "--model"),
-            ("tracking.motion", "--motion"),
-            ("tracking.loads", "--loads"),
-            ("tracking.force_sets", "--reserves"),
-            ("tracking.residuals", "--residuals"),
-            ("tracking.reserves", "--reserves"),
-            ("tracking.cutoff_hz", "--cutoff-hz"),
-            ("tracking.points", "--points"),
-            ("tracking.task_file", "--tasks"),
-            ("tracking.limits", "--limits"),
-            ("tracking.from", "--from"),
-            ("tracking.to", "--to"),
-            ("tracking.accuracy", "--accuracy"),
-            ("tracking.output.folder", "--out"),
-            ("tracking.page", "--report"),
-            ("tracking.stop_at_shortfall", "--strict"),
-            ("tracking.opensim_faults", "--opensim-faults"),
-            ("window", "--window"),
-            ("effort", "--effort"),
-            ("smoothness", "--smoothness"),
-            ("least_excitation", "--least-excitation"),
-            ("lead", "--lead"),
-            ("foot_springs", "--foot-springs"),
+            TRACKING,
+            &[
+                ("window", "--window"),
+                ("effort", "--effort"),
+                ("smoothness", "--smoothness"),
+                ("least_excitation", "--least-excitation"),
+                ("lead", "--lead"),
+                ("foot_springs", "--foot-springs"),
+            ],
         ],
     },
     Verb {
         tool: "residual_reduction",
         verb: "rra",
-        flags: &[
-            ("tracking.model", "--model"),
-            ("tracking.motion", "--motion"),
-            ("tracking.loads", "--loads"),
-            ("tracking.force_sets", "--reserves"),
-            ("tracking.residuals", "--residuals"),
-            ("tracking.reserves", "--reserves"),
-            ("tracking.cutoff_hz", "--cutoff-hz"),
-            ("tracking.points", "--points"),
-            ("tracking.task_file", "--tasks"),
-            ("tracking.limits", "--limits"),
-            ("tracking.from", "--from"),
-            ("tracking.to", "--to"),
-            ("tracking.accuracy", "--accuracy"),
-            ("tracking.output.folder", "--out"),
-            ("tracking.page", "--report"),
-            ("tracking.stop_at_shortfall", "--strict"),
-            ("tracking.opensim_faults", "--opensim-faults"),
-            ("find_weights", "--find-weights"),
-        ],
+        flags: &[TRACKING, &[("find_weights", "--find-weights")]],
     },
     Verb {
         tool: "residual_elimination",
         verb: "rea",
-        flags: &[
+        flags: &[&[
             ("model", "--model"),
             ("motion", "--motion"),
             ("loads", "--loads"),
@@ -161,12 +196,12 @@ pub(super) const VERBS: &[Verb] = &[
             ("output", "--out"),
             ("speeds_output", "--speeds-out"),
             ("accelerations_output", "--accelerations-out"),
-        ],
+        ]],
     },
     Verb {
         tool: "reconcile",
         verb: "reconcile",
-        flags: &[
+        flags: &[&[
             ("model", "--model"),
             ("markers", "--markers"),
             ("task_file", "--tasks"),
@@ -189,24 +224,24 @@ pub(super) const VERBS: &[Verb] = &[
             ("model_output", "--model-out"),
             ("loads_output", "--loads-out"),
             ("curve_output", "--curve-out"),
-        ],
+        ]],
     },
     Verb {
         tool: "sensor_kinematics",
         verb: "ik",
-        flags: &[
+        flags: &[&[
             ("model", "--model"),
             ("orientations", "--orientations"),
             ("from", "--from"),
             ("to", "--to"),
             ("output.motion", "--out"),
             ("output.errors", "--errors"),
-        ],
+        ]],
     },
     Verb {
         tool: "fit_paths",
         verb: "fit-paths",
-        flags: &[
+        flags: &[&[
             ("model", ""),
             ("coordinates", "--motion"),
             ("max_order", "--max-order"),
@@ -215,24 +250,24 @@ pub(super) const VERBS: &[Verb] = &[
             ("length_tolerance", "--length-tolerance"),
             ("moment_arm_tolerance", "--moment-arm-tolerance"),
             ("output", "--out"),
-        ],
+        ]],
     },
     Verb {
         tool: "equilibrium",
         verb: "equilibrium",
-        flags: &[
+        flags: &[&[
             ("model", ""),
             ("excitation", "--excitation"),
             ("initial", "--initial"),
             ("output", "--out"),
             ("eigenvalues", "--eigenvalues"),
             ("tolerance", "--tolerance"),
-        ],
+        ]],
     },
     Verb {
         tool: "solve",
         verb: "solve",
-        flags: &[
+        flags: &[&[
             ("study", ""),
             ("kinematics", "--motion"),
             ("solution", "--out"),
@@ -249,82 +284,75 @@ pub(super) const VERBS: &[Verb] = &[
             ("threads", "--threads"),
             ("simulate", "--simulate"),
             ("save_every_s", "--save-every"),
-        ],
+        ]],
     },
     Verb {
         tool: "inverse",
         verb: "inverse",
         flags: &[
-            ("model", ""),
-            ("changes.loads", "--loads"),
-            ("changes.weld", "--weld"),
-            ("changes.residuals", "--residuals"),
-            ("changes.remove_muscles", "--remove-muscles"),
-            ("changes.rigid_tendons", "--rigid-tendons"),
-            ("changes.no_activation_dynamics", "--no-activation-dynamics"),
-            ("changes.degroote_fregly", "--degroote-fregly"),
-            ("changes.implicit_tendons", "--implicit-tendons"),
-            ("changes.explicit_tendons", "--explicit-tendons"),
-            ("changes.no_passive_force", "--no-passive-force"),
-            ("changes.curve_width", "--curve-width"),
-            ("changes.strength", "--strength"),
-            ("changes.function_paths", "--function-paths"),
-            ("changes.reserves", "--reserves"),
-            ("from", "--from"),
-            ("to", "--to"),
-            ("mesh_interval", "--mesh-interval"),
-            ("cutoff_hz", "--cutoff-hz"),
-            ("root_angles", "--root-angles"),
-            ("solution", "--out"),
-            ("report", "--report"),
-            ("guess", "--guess"),
-            ("tolerance", "--tolerance"),
-            ("max_iterations", "--max-iterations"),
-            ("threads", "--threads"),
-            ("simulate", "--simulate"),
-            ("kinematics", "--motion"),
-            ("minimize_activations", "--minimize-activations"),
-            ("reserves_weight", "--reserves-weight"),
+            MEASURED,
+            &[
+                ("kinematics", "--motion"),
+                ("minimize_activations", "--minimize-activations"),
+                ("reserves_weight", "--reserves-weight"),
+            ],
         ],
     },
     Verb {
         tool: "track",
         verb: "track",
         flags: &[
-            ("model", ""),
-            ("changes.loads", "--loads"),
-            ("changes.weld", "--weld"),
-            ("changes.residuals", "--residuals"),
-            ("changes.remove_muscles", "--remove-muscles"),
-            ("changes.rigid_tendons", "--rigid-tendons"),
-            ("changes.no_activation_dynamics", "--no-activation-dynamics"),
-            ("changes.degroote_fregly", "--degroote-fregly"),
-            ("changes.implicit_tendons", "--implicit-tendons"),
-            ("changes.explicit_tendons", "--explicit-tendons"),
-            ("changes.no_passive_force", "--no-passive-force"),
-            ("changes.curve_width", "--curve-width"),
-            ("changes.strength", "--strength"),
-            ("changes.function_paths", "--function-paths"),
-            ("changes.reserves", "--reserves"),
-            ("from", "--from"),
-            ("to", "--to"),
-            ("mesh_interval", "--mesh-interval"),
-            ("cutoff_hz", "--cutoff-hz"),
-            ("root_angles", "--root-angles"),
-            ("solution", "--out"),
-            ("report", "--report"),
-            ("guess", "--guess"),
-            ("tolerance", "--tolerance"),
-            ("max_iterations", "--max-iterations"),
-            ("threads", "--threads"),
-            ("simulate", "--simulate"),
-            ("states", "--motion"),
-            ("states_weight", "--motion-weight"),
-            ("derivatives", "--derivatives"),
-            ("markers", "--markers"),
-            ("markers_weight", "--markers-weight"),
-            ("effort_weight", "--effort-weight"),
-            ("start_from_reference", "--start-from-reference"),
+            MEASURED,
+            &[
+                ("states", "--motion"),
+                ("states_weight", "--motion-weight"),
+                ("derivatives", "--derivatives"),
+                ("markers", "--markers"),
+                ("markers_weight", "--markers-weight"),
+                ("effort_weight", "--effort-weight"),
+                ("start_from_reference", "--start-from-reference"),
+            ],
         ],
+    },
+    Verb {
+        tool: "predict",
+        verb: "predict",
+        flags: &[&[
+            ("model", ""),
+            ("speed", "--speed"),
+            ("slope_deg", "--slope"),
+            ("run", "--run"),
+            ("whole", "--whole"),
+            ("device", "--device"),
+            ("free", "--free"),
+            ("effort", "--effort"),
+            ("add_feet", "--add-feet"),
+            ("starts", "--starts"),
+            ("intervals", "--intervals"),
+            ("name", "--name"),
+            ("output", "--out"),
+            ("study_only", "--study-only"),
+        ]],
+    },
+    Verb {
+        tool: "assign_loads",
+        verb: "loads",
+        flags: &[&[("model", "--model"), ("motion", "--motion"), ("loads", "--loads"), ("output", "--out")]],
+    },
+    Verb { tool: "upgrade", verb: "upgrade", flags: &[&[("file", ""), ("output", "--out")]] },
+    Verb {
+        tool: "synthesize",
+        verb: "synthesize",
+        flags: &[&[
+            ("model", "--model"),
+            ("motion", "--motion"),
+            ("cycles", "--cycles"),
+            ("rate", "--rate"),
+            ("noise_mm", "--noise-mm"),
+            ("noise_deg", "--noise-deg"),
+            ("seed", "--seed"),
+            ("name", "--name"),
+            ("output", "--out"),
+        ]],
     },
 ];

@@ -28,6 +28,9 @@ const LEAVING_M_S: f64 = 0.6;
 const STRIKE_DELAY_S: f64 = 0.013;
 const OFF_DELAY_S: f64 = 0.027;
 
+/// Strikes of a foot are farther apart, s.
+const SAME_STEP_S: f64 = 0.3;
+
 /// Speeds of heel and toe at which a foot lands and leaves, at a walking or running speed.
 fn thresholds(speed: f64) -> [f64; 2] {
     // Below a stroll all speeds are small.
@@ -94,6 +97,20 @@ pub fn event_candidates(walk: &Walk) -> Vec<EventCandidates> {
         };
         add(crossings(t, &lands), true, STRIKE_DELAY_S);
         add(crossings(t, &stands), false, OFF_DELAY_S);
+        // A recording may begin while the heel slows down: the strike is seen, but not how the foot came to it.
+        let is_first = !list
+            .iter()
+            .any(|c: &EventCandidates| c.foot == foot && c.is_strike && c.coarse < t[0] + SAME_STEP_S);
+        if lands(0) < 0.0 && is_first && walk.is_known(foot, t[0]) {
+            let signs = motion.as_ref().and_then(|m| m.times_of(STRIKE, t[0]));
+            let coarse = t[0] + STRIKE_DELAY_S;
+            list.extend(signs.map(|signs| EventCandidates {
+                foot,
+                is_strike: true,
+                coarse,
+                signs: Some(signs),
+            }));
+        }
     }
     list
 }

@@ -50,6 +50,9 @@ pub struct FromTrials {
     pub cutoff_hz: f64,
     /// Whether to compute muscle forces.
     pub muscles: bool,
+    /// Normative curves for the summary page (.csv): columns `percent`, and NAME and `sd_NAME` for each curve; default:
+    /// angles of Winter's adults (1991).
+    pub normative: Option<PathBuf>,
     /// Output folder for the pipeline file and the results.
     pub output: PathBuf,
 }
@@ -76,6 +79,7 @@ impl Default for FromTrials {
             trials: Vec::new(),
             cutoff_hz: 6.0,
             muscles: true,
+            normative: None,
             output: "results".into(),
         }
     }
@@ -125,6 +129,7 @@ impl FromTrials {
                 residuals: Some(RESIDUALS),
                 ..Optimization::default()
             }),
+            normative: self.normative.as_deref().map(at),
             trials: self.trials.iter().zip(names).map(trial).collect(),
             ..PipelineFile::default()
         }

@@ -16,6 +16,7 @@ use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, MOST_THREADS};
 use crate::error::{Error, ErrorKind};
 use crate::files::{Lock, Opened, plain};
+use crate::gait::read_normative;
 use crate::inputs::model;
 use crate::inputs::paths::{folder_of, stem_of};
 use memory::StepMemory;
@@ -131,6 +132,10 @@ impl Pipeline {
         };
         // One name for every file, however the study was called.
         let home = plain(&cx.files.absolute(folder_of(&cx.files.absolute(&self.file))));
+        // Whether it can be read is said before hours of work.
+        if let Some(normative) = &study.normative {
+            read_normative(cx, &home.join(normative))?;
+        }
         let results = plain(&home.join(study.out.clone().unwrap_or_else(|| "results".into())));
         let memory = StepMemory::new(&home, &results);
         let whole = if self.shard.is_some() { Lock::Shared } else { Lock::Exclusive };

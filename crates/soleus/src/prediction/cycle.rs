@@ -46,8 +46,10 @@ pub fn predict(
     for &intervals in meshes {
         let settings =
             Settings { interpolate_controls: false, ..Settings::uniform(Scheme::BackwardEuler, intervals) };
+        // The two ends of the motion are independent. A page has one thread; the result is the same.
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(2));
         let options = Options {
-            threads: 2,
+            threads,
             constraint_tolerance: 1e-6,
             max_iterations: MOST_ITERATIONS,
             ..Options::with_tolerance(1e-4)

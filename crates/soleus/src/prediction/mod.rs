@@ -11,6 +11,7 @@
 //! # Ok::<(), soleus::Error>(())
 //! ```
 
+mod conditions;
 mod cycle;
 mod gait_page;
 mod page;
@@ -27,15 +28,17 @@ pub use winter::Winter;
 use crate::artifact::{Artifact, Outcome};
 use crate::context::{Context, Progress};
 use crate::error::Error;
-use crate::inputs::model::compile;
+use crate::inputs::model::{build, compile};
 use crate::optimal_control::run::progress::tell_motion;
 use crate::source::ModelSource;
+use conditions::{Conditions, EASY_SPEED, Kept};
 use serde::{Deserialize, Serialize};
-use soleus_control::continuation::{self, Fading};
+use soleus_control::continuation;
 use soleus_control::gait::Planar;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::transcription::StatesReader;
 use soleus_dynamics::Options;
+use soleus_io::osim::write_document;
 use soleus_model::{Document, Model};
 use soleus_optimization::nlp::{Iteration, Status};
 use std::ops::ControlFlow;
@@ -51,10 +54,9 @@ const SPEEDS: [f64; 2] = [0.5, 2.0];
 const MESHES: [usize; 2] = [20, 40];
 /// Where the solver starts: duration of half a cycle, s, and swing of the hips, rad.
 const START: (f64, f64) = (0.55, 0.35);
-/// A speed at which straight lines lead to a good walk, m/s, and the longest step of the speed from there. From straight lines the effort at
-/// 1.4, 1.8 and 2.0 m/s was 0.110, 0.368 and 0.396; by continuation it is 0.078, 0.157 and 0.235.
-const EASY_SPEED: f64 = 1.3;
-const SPEED_STEP: f64 = 0.2;
+/// Slopes, deg, and stiffness of the springs at the ankles, N·m/rad.
+const SLOPES: [f64; 2] = [-10.0, 10.0];
+const SPRINGS: [f64; 2] = [0.0, 1000.0];
 /// Figures of the picture.
 const FIGURES: usize = 9;
 
@@ -92,6 +94,12 @@ pub fn walker(model: Model) -> Result<Planar, Error> {
 pub struct PredictWalk {
     /// Walking speed, 0.5 to 2 m/s.
     pub speed: f64,
+    /// Slope of the ground, −10 to 10 deg; positive uphill.
+    pub slope_deg: f64,
+    /// Stiffness of a spring at each ankle that rests at 0°, up to 1000 N·m/rad; 0: no spring.
+    pub ankle_spring: f64,
+    /// A walk to start from, as an earlier prediction kept it (.json); default: straight lines.
+    pub start: Option<PathBuf>,
     /// Output page (.html).
     pub page: Option<PathBuf>,
     /// Output image with nine poses of the cycle (.svg).
@@ -100,7 +108,14 @@ pub struct PredictWalk {
 
 impl Default for PredictWalk {
     fn default() -> Self {
-        PredictWalk { speed: 1.3, page: None, picture: None }
+        PredictWalk {
+            speed: EASY_SPEED,
+            slope_deg: 0.0,
+            ankle_spring: 0.0,
+            start: None,
+            page: None,
+            picture: None,
+        }
     }
 }
 
@@ -116,6 +131,8 @@ pub struct PredictedWalk {
     pub outcome: continuation::Outcome,
     /// Wall-clock time, s; 0 without a clock.
     pub seconds: f64,
+    conditions: Conditions,
+    model_text: String,
     page: Option<(PathBuf, String)>,
     picture: Option<(PathBuf, String)>,
 }
@@ -128,15 +145,27 @@ impl PredictWalk {
             let message = format!("{} m/s is outside the speeds of this model", self.speed);
             return Err(Error::content(file, 0, "", message, "choose a speed from 0.5 to 2 m/s"));
         }
-        let walker = walker(model()?)?;
+        if !(SLOPES[0]..=SLOPES[1]).contains(&self.slope_deg) {
+            let message = format!("a slope of {}° is too steep for this model", self.slope_deg);
+            return Err(Error::content(file, 0, "", message, "choose a slope from −10° to 10°"));
+        }
+        if !(SPRINGS[0]..=SPRINGS[1]).contains(&self.ankle_spring) {
+            let message =
+                format!("{} N·m/rad is not a valid stiffness of the ankle springs", self.ankle_spring);
+            return Err(Error::content(file, 0, "", message, "choose a stiffness from 0 to 1000 N·m/rad"));
+        }
+        let asked =
+            Conditions { speed: self.speed, slope_deg: self.slope_deg, ankle_spring: self.ankle_spring };
+        let document = asked.document(cx)?;
+        let walker = walker(build(cx, file, &document)?)?;
         let cycle = predicted_cycle(&walker, self.speed);
+        let kept = self.start.as_ref().map(|file| Kept::read(cx, file, &walker)).transpose()?;
+        let conditions = asked.describe();
+        let word = if kept.is_some() { "an earlier walk" } else { "a straight-line guess" };
         cx.note(format!(
-            "planar walker, 9 coordinates, 16 muscles: minimum-effort walk at {} m/s from a straight-line guess",
-            self.speed
+            "planar walker, 9 coordinates, 16 muscles: minimum-effort walk at {conditions} from {word}"
         ));
         let begun = cx.monitor.seconds();
-        let start = walker.straight_line(self.speed, START.0, START.1, true);
-        let fading = Fading::new(walker.reserves());
         let mut count = 0;
         let mut watch = |price: f64, i: &Iteration<'_>, motion: &mut StatesReader| {
             count += 1;
@@ -144,24 +173,18 @@ impl PredictWalk {
             tell_motion(cx, motion, i);
             if cx.monitor.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let mut outcome = predict(&walker, &cycle, &start, &fading, &MESHES, &mut watch)?;
-        if outcome.solution.status != Status::Stopped && (self.speed - EASY_SPEED).abs() > SPEED_STEP / 2.0 {
-            let other = by_continuation(&walker, self.speed, &mut watch)?;
-            let objective =
-                |o: &continuation::Outcome| o.solution.status.is_solved().then_some(o.solution.objective);
-            let word = |o: Option<f64>| o.map_or("not solved".to_string(), |o| format!("objective {o:.4}"));
-            let both = [objective(&outcome), objective(&other)];
-            cx.note(format!(
-                "from a straight-line guess: {}; by continuation from {EASY_SPEED} m/s: {}; the better one is kept",
-                word(both[0]),
-                word(both[1])
-            ));
-            if both[1].is_some_and(|b| both[0].is_none_or(|a| b < a))
-                || other.solution.status == Status::Stopped
-            {
-                outcome = other;
+        let outcome = match kept {
+            Some(kept) => {
+                let near = asked.reached_from(cx, kept.conditions, kept.trajectory, &mut watch)?;
+                if near.solution.status.is_solved() || near.solution.status == Status::Stopped {
+                    near
+                } else {
+                    cx.note("the earlier walk is too far away: starting from a straight-line guess");
+                    asked.best(cx, &walker, &cycle, &mut watch)?
+                }
             }
-        }
+            None => asked.best(cx, &walker, &cycle, &mut watch)?,
+        };
         let seconds = begun.zip(cx.monitor.seconds()).map_or(0.0, |(a, b)| b - a);
         if outcome.solution.status == Status::Stopped {
             return Err(Error::Cancelled { saved: String::new() });
@@ -173,8 +196,8 @@ impl PredictWalk {
         let walk = Walk::new(&walker, &cycle, &outcome.trajectory);
         let text = [
             format!(
-                "This walk was predicted without any measured motion: it is periodic, has a speed of {} m/s, and minimises the effort of the muscles and the tilt of the trunk. Soleus found it in {seconds:.1} s, {} iterations, from a straight-line initial guess.",
-                self.speed, outcome.iterations
+                "This walk was predicted without any measured motion: it is periodic ({conditions}), and minimises the effort of the muscles and the tilt of the trunk. Soleus found it in {seconds:.1} s, {} iterations, from {word}.",
+                outcome.iterations
             ),
             "Model: trunk and two legs in a plane, 9 coordinates, 16 muscles (van den Bogert and Ackermann, published \
              figures). Bands: D. A. Winter, 1991, normal cadence, 1.325 m/s."
@@ -189,29 +212,22 @@ impl PredictWalk {
             None => None,
         };
         let picture = self.picture.clone().map(|file| (file, strip(&walker, &walk, FIGURES, title)));
-        Ok(PredictedWalk { speed: self.speed, walker, walk, outcome, seconds, page, picture })
+        let model_text = match asked.changes_the_model() {
+            true => write_document(&document),
+            false => GAIT.to_string(),
+        };
+        Ok(PredictedWalk {
+            speed: self.speed,
+            walker,
+            walk,
+            outcome,
+            seconds,
+            conditions: asked,
+            model_text,
+            page,
+            picture,
+        })
     }
-}
-
-/// The walk at a speed, reached from the walk at a speed at which straight lines lead to a good one, step by step.
-fn by_continuation(walker: &Planar, speed: f64, watch: &mut Watch) -> Result<continuation::Outcome, Error> {
-    let start = walker.straight_line(EASY_SPEED, START.0, START.1, true);
-    let fading = Fading::new(walker.reserves());
-    let mut outcome = predict(walker, &predicted_cycle(walker, EASY_SPEED), &start, &fading, &MESHES, watch)?;
-    let steps = ((speed - EASY_SPEED).abs() / SPEED_STEP).ceil().max(1.0);
-    for k in 1..=steps as usize {
-        if !outcome.solution.status.is_solved() {
-            break;
-        }
-        let next = EASY_SPEED + (speed - EASY_SPEED) * k as f64 / steps;
-        let t = &outcome.trajectory;
-        let duration = t.times.last().zip(t.times.first()).map_or(START.0, |(b, a)| b - a);
-        let guess = at_speed(t, walker.forward, next, duration);
-        let cycle = predicted_cycle(walker, next);
-        let found = predict(walker, &cycle, &guess, &Fading::none(), &MESHES[1..], watch)?;
-        outcome = continuation::Outcome { iterations: outcome.iterations + found.iterations, ..found };
-    }
-    Ok(outcome)
 }
 
 /// Tells of one iteration; the price is that of the temporary forces which help at first.
@@ -226,6 +242,16 @@ fn tell(cx: &Context, count: usize, price: f64, i: &Iteration<'_>) {
 }
 
 impl PredictedWalk {
+    /// The walk as a file to start another prediction from (`PredictWalk::start`).
+    pub fn kept(&self) -> String {
+        Kept::new(self.conditions, &self.outcome.trajectory).to_text()
+    }
+
+    /// The model file: the built-in model, on its slope and with its springs.
+    pub fn model_text(&self) -> &str {
+        &self.model_text
+    }
+
     /// The page, if requested.
     pub fn page(&self) -> Option<&str> {
         self.page.as_ref().map(|p| p.1.as_str())

@@ -174,6 +174,20 @@ fn issue_everyday_a_subject_who_walks_into_view() {
     }
 }
 
+/// The recording begins while the right heel slows down, 16 ms before the plate is loaded; this strike was not found.
+#[reference_test("data/walking")]
+fn issue_18_a_strike_at_the_start_of_a_recording() {
+    let files = Disk::new();
+    let cx = Context::new(&files);
+    let markers = Path::new(shared!("data/walking")).join("arnold2013_subject01/markers.trc");
+    let trial = GaitTrial { markers: markers.into(), ..GaitTrial::default() };
+    let gait = Gait { trials: vec![trial], ..Gait::default() }.run(&cx).unwrap();
+    let place = gait.trials[0].sides.iter().position(|s| *s == Side::Right).unwrap();
+    let strikes = &gait.trials[0].events[place].strikes;
+    // The bar for events from markers alone.
+    assert!((strikes[0] - 3.396).abs() < 0.02, "{strikes:?}");
+}
+
 /// A table of the user's own, with the columns that the help names: it was rejected because no column is called `time`.
 #[test]
 fn issue_everyday_normative_curves_of_the_user() {
@@ -205,6 +219,32 @@ fn issue_everyday_normative_curves_of_the_user() {
     let picture =
         String::from_utf8(soleus::Files::read(&files, Path::new("gait/knee_angle.svg")).unwrap()).unwrap();
     assert!(picture.contains("norm.csv"), "the band is not in the picture");
+}
+
+/// A band has the sign of the subject's angles and moments, where some of the curve is not known too; powers are taken as they are.
+#[test]
+fn identity_bands_have_the_sign_of_the_curve() {
+    let files = Memory::new().with(
+        "norm.csv",
+        "percent,knee_angle,sd_knee_angle,knee_angle_moment,sd_knee_angle_moment,knee_angle_power\n0,10,2,0.5,0.1,1\n100,10,2,0.5,0.1,1\n",
+    );
+    let cx = Context::new(&files);
+    let times: Vec<f64> = (0..600).map(|i| 0.01 * f64::from(i)).collect();
+    let labels = ["knee_angle_r", "knee_angle_r_moment", "knee_angle_r_power"].map(String::from).to_vec();
+    let mut columns = vec![vec![-1.0; 600]; 3];
+    columns[1][..150].fill(f64::NAN);
+    let curves = Table::new(Element::Scalar, labels, times, columns).unwrap();
+    let trial =
+        GaitTrial { markers: stepping(0.0).into(), curves: vec![curves.into()], ..GaitTrial::default() };
+    let request = Gait { trials: vec![trial], normative: Some("norm.csv".into()), output: None };
+    let gait = request.run(&cx).unwrap();
+    let mean = |name: &str| {
+        let own = gait.curves.iter().filter(|c| c.name == name);
+        let (mean, sd) = gait.normative.beside(name, own).unwrap();
+        assert_eq!(mean.len(), sd.len());
+        mean[50]
+    };
+    assert_eq!([mean("knee_angle"), mean("knee_angle_moment"), mean("knee_angle_power")], [-10.0, -0.5, 1.0]);
 }
 
 /// Curves over the cycle: a sine of the period of the stride is a sine over 100 %, with no deviation.

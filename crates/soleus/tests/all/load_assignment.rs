@@ -166,7 +166,10 @@ fn identity_from_trials_to_muscles_in_one_call() {
     }
     let cx = Context::new(&files);
     let [model, set, still, markers, loads] = names.map(PathBuf::from);
+    let norm = "percent,knee_angle_moment,sd_knee_angle_moment\n0,0.3,0.1\n100,0.3,0.1\n";
+    soleus::Files::write(&files, Path::new("norm.csv"), norm.as_bytes()).unwrap();
     let recorded = FromTrials {
+        normative: Some("norm.csv".into()),
         model,
         still: Some(still),
         marker_set: Some(set),
@@ -190,6 +193,9 @@ fn identity_from_trials_to_muscles_in_one_call() {
     ] {
         assert!(soleus::Files::is_file(&files, &Path::new("results").join(name)), "{name}");
     }
+    // The user's table is the band beside the moments; without a curve of the same name there is none.
+    assert!(done.page.contains("norm.csv, mean ± SD"));
+    assert_eq!(done.page.matches("class=\"band\"").count(), 1, "one band, beside the moment of the knee");
 }
 
 /// Data next to the file of the loads go before a table of the same name in the current folder, which may be that of another trial.

@@ -5,7 +5,9 @@ use soleus::engine::control::gait::Walker;
 use soleus::engine::control::musculoskeletal::ModelProblem;
 use soleus::engine::model::ForceKind;
 use soleus::optimal_control::StudySource;
-use soleus::{Add, Context, LegTour, Memory, Outcome, Predict, PredictWalk, Solve};
+use soleus::prediction::PredictedWalk;
+use soleus::{Add, Context, Files, LegTour, Memory, Outcome, Predict, PredictWalk, Solve};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The walk repeats itself, obeys the equations, and takes the time that people take: Winter's adults need 1.14 s for a cycle at 1.325 m/s.
@@ -27,6 +29,73 @@ fn identity_a_walk_is_predicted_without_a_disk() {
     assert!(files.names().is_empty(), "a run writes nothing");
     found.write(&Context::new(&files)).unwrap();
     assert_eq!(files.names().len(), 2);
+}
+
+/// From a walk that was kept the same walk is found again, and the one on a slope with springs in fewer iterations. Over a cycle the
+/// mean ground force carries the weight: its part along the slope is sin 2° of it, the other cos 2°.
+#[test]
+fn identity_a_walk_is_found_from_another() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let first = PredictWalk::default().run(&cx).unwrap();
+    let objective = |walk: &PredictedWalk| walk.outcome.solution.objective;
+    Files::write(&files, Path::new("walk.json"), first.kept().as_bytes()).unwrap();
+    let start = Some("walk.json".into());
+    let again = PredictWalk { start: start.clone(), ..Default::default() }.run(&cx).unwrap();
+    // Both are solved to an optimality error of 1e-4, which enters the objective with its square.
+    assert!(
+        (objective(&again) / objective(&first) - 1.0).abs() < 1e-4,
+        "{} {}",
+        objective(&again),
+        objective(&first)
+    );
+    assert!(2 * again.outcome.iterations < first.outcome.iterations, "{}", again.outcome.iterations);
+
+    let request = PredictWalk { slope_deg: 2.0, ankle_spring: 50.0, start, ..Default::default() };
+    let uphill = request.run(&cx).unwrap();
+    assert!(uphill.outcome.iterations < first.outcome.iterations, "{}", uphill.outcome.iterations);
+    assert!(uphill.outcome.solution.certificate.constraint_violation < 1e-6);
+    assert!(uphill.outcome.goal("effort") > first.outcome.goal("effort"));
+    let n = uphill.walk.times.len() - 1;
+    let mean = |axis: usize| {
+        uphill.walk.forces.iter().flat_map(|f| &f[..n]).map(|f| f[axis]).sum::<f64>() / n as f64
+    };
+    let (sin, cos) = 2f64.to_radians().sin_cos();
+    // The equations hold to 1e-6 at each of 80 points.
+    assert!((mean(0) - sin).abs() < 1e-4 && (mean(1) - cos).abs() < 1e-4, "{} {}", mean(0), mean(1));
+    let (model, _) = soleus::engine::io::osim::read_model(uphill.model_text().as_bytes(), "walker.osim");
+    let model = model.unwrap();
+    assert!((model.gravity.x / model.gravity.norm() + sin).abs() < 1e-12);
+    let springs = model.forces.iter().filter(|f| match &f.kind {
+        ForceKind::SpringGeneralizedForce(s) => s.stiffness == 50.0,
+        _ => false,
+    });
+    assert_eq!(springs.count(), 2);
+}
+
+/// Conditions outside the range, and files that are no walk of this walker, are refused.
+#[test]
+fn issue_21_conditions_of_a_walk_are_checked() {
+    let kept = |times: &str, states: &str| {
+        format!(
+            "{{\"conditions\":{{\"speed\":1.3,\"slope_deg\":0.0,\"ankle_spring\":0.0}},\"times\":{times},\"states\":{states},\"controls\":[]}}"
+        )
+    };
+    let files = Memory::new()
+        .with("empty.json", "{}")
+        .with("times.json", kept("[0.0,0.0]", "[]"))
+        .with("states.json", kept("[0.0,1.0]", "[[\"x\",[1.0,2.0]]]"));
+    let refused = |request: PredictWalk, words: &str| {
+        let found = request.run(&Context::new(&files)).map(|_| ()).unwrap_err().to_string();
+        assert!(found.contains(words), "{found}");
+    };
+    let walk = PredictWalk::default;
+    refused(PredictWalk { slope_deg: 30.0, ..walk() }, "−10° to 10°");
+    refused(PredictWalk { slope_deg: f64::NAN, ..walk() }, "−10° to 10°");
+    refused(PredictWalk { ankle_spring: -1.0, ..walk() }, "0 to 1000");
+    refused(PredictWalk { start: Some("empty.json".into()), ..walk() }, "conditions");
+    refused(PredictWalk { start: Some("times.json".into()), ..walk() }, "times do not increase");
+    refused(PredictWalk { start: Some("states.json".into()), ..walk() }, "not those of the walker");
 }
 
 /// A speed at which nobody walks is refused, with those at which the model does.

@@ -3,8 +3,8 @@
 use super::{activations, angles, table};
 use crate::context::Context;
 use crate::files::Files;
-use crate::gait::{CycleCurve, Gait, GaitAnalysis, GaitTrial};
-use soleus_io::pipeline::Trial;
+use crate::gait::{CycleCurve, Gait, GaitAnalysis, GaitTrial, edges};
+use soleus_io::pipeline::{Pipeline as PipelineFile, Trial};
 use soleus_math::Table;
 use soleus_math::table::Element;
 use soleus_model::Model;
@@ -34,6 +34,7 @@ impl Cycles {
     /// For a trial with markers on heels and toes; `None` if there is no complete cycle.
     pub fn of_trial(
         files: &dyn Files,
+        study: &PipelineFile,
         t: &Trial,
         home: &Path,
         folder: &Path,
@@ -57,7 +58,10 @@ impl Cycles {
             ..GaitTrial::default()
         };
         let cx = Context::new(files);
-        let run = |trial: GaitTrial| Gait { trials: vec![trial], ..Gait::default() }.run(&cx).ok();
+        let normative = study.normative.as_ref().map(|file| home.join(file));
+        let run = |trial: GaitTrial| {
+            Gait { trials: vec![trial], normative: normative.clone(), output: None }.run(&cx).ok()
+        };
         let without_plates = GaitTrial { loads: None, ..trial.clone() };
         let gait = run(trial).or_else(|| run(without_plates))?;
         (!gait.curves.is_empty()).then(|| Cycles { name: t.name.clone(), gait, has_figure: false })
@@ -125,7 +129,7 @@ pub fn caption(cycles: &[Cycles]) -> String {
     let source = &cycles[0].gait.normative.source;
     let colors = if cycles.len() > 1 { "; one color for each trial" } else { "" };
     let click =
-        if cycles[0].shown(Side::Right).is_some() { " A click on a curve moves the figure." } else { "" };
+        if cycles[0].shown(Side::Right).is_some() { " Click a curve to move the figure." } else { "" };
     format!(
         "Means of right (solid, {}) and left cycles (dashed, {}), from foot strike to foot strike{colors}. Grey: {source}, mean ± SD. \
          Moments and powers are per kilogram of body mass, with the signs of the model. \
@@ -145,9 +149,7 @@ pub fn joint_grid(cycles: &[Cycles]) -> Vec<Plot> {
         for (k, (what, ending, unit)) in kinds.into_iter().enumerate() {
             let curve = format!("{name}{ending}");
             let mut plot = overlaid(cycles, &curve, format!("{word} {what}"), unit);
-            if ending.is_empty() {
-                plot.bands.extend(normative(cycles, name));
-            }
+            plot.bands.extend(normative(cycles, &curve));
             plots.push((k, plot));
         }
     }
@@ -194,16 +196,13 @@ fn percent() -> Vec<f64> {
     (0..POINTS).map(|k| k as f64).collect()
 }
 
-/// The band of healthy adults, with the sign that the model gives to bending.
+/// The normative band of a curve.
 fn normative(cycles: &[Cycles], name: &str) -> Option<Band> {
     let list = &cycles[0].gait.normative;
-    let (_, mean, sd) = list.curves.iter().find(|n| n.0 == name)?;
     let own = cycles.iter().flat_map(|c| &c.gait.curves).filter(|c| c.name == name);
-    let product: f64 =
-        own.flat_map(|c| c.points.iter().zip(mean)).map(|(p, m)| p.mean * m).filter(|x| x.is_finite()).sum();
-    let sign = if product < 0.0 { -1.0 } else { 1.0 };
-    let edge = |k: f64| mean.iter().zip(sd).map(|(m, s)| sign * m + k * s).collect();
-    Some(Band::new(list.source.clone(), percent(), edge(-1.0), edge(1.0)))
+    let (mean, sd) = list.beside(name, own)?;
+    let [low, high] = edges(&mean, &sd);
+    Some(Band::new(list.source.clone(), percent(), low, high))
 }
 
 /// Speed, cadence, lengths and times; one column for each trial and side.

@@ -75,7 +75,8 @@ pub fn page(
 
     let mut cycles: Vec<Cycles> = match &model {
         Some(m) => {
-            study.trials.iter().filter_map(|t| Cycles::of_trial(files, t, home, &folder(t), m)).collect()
+            let of = |t| Cycles::of_trial(files, study, t, home, &folder(t), m);
+            study.trials.iter().filter_map(of).collect()
         }
         None => Vec::new(),
     };
