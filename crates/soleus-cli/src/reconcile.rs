@@ -48,7 +48,7 @@ pub struct Arguments {
     /// SD of mass centres, m
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().mass_center_sd)]
     mass_center_sd: f64,
-    /// SD of a constant offset of the centres of pressure, m
+    /// SD of a constant offset of the centres of pressure, m, and of free moments in proportion to the load, N m per N
     #[arg(long, value_name = "SD", default_value_t = Reconcile::default().load_offset_sd)]
     load_offset_sd: f64,
     /// SD of the gain of each load, as a fraction, and of the tilt of its axes, rad

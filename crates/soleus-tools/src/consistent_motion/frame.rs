@@ -529,6 +529,13 @@ impl<'a> Evaluator<'a> {
                         Jp[row * count + at_number] = -room.ws.kin.H[m].w.dot(moment) / f.weight;
                     }
                 }
+                Kind::LoadTwist { load } => {
+                    let Some(Some(l)) = self.measured.get(load) else { continue };
+                    let moment = at(&l.force, t) * *sd;
+                    for (row, m) in f.root.clone().enumerate() {
+                        Jp[row * count + at_number] = -room.ws.kin.H[m].w.dot(moment) / f.weight;
+                    }
+                }
                 Kind::LoadGain { load } | Kind::LoadTilt { load, .. } => {
                     let Some(Some(l)) = self.measured.get(load) else { continue };
                     let change = |v: Vec3<f64>| match *kind {

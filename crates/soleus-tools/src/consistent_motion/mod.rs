@@ -1,7 +1,8 @@
 //! Dynamically consistent motion: adjusts motion, measured loads and masses so that they agree over a whole trial.
 //!
 //! The unknowns are the coordinates q(t), natural quintic splines over the frames, and parameters p: marker offsets,
-//! masses and mass centres, offsets of the points of loads, gains and tilts of the loads, and a delay of the loads.
+//! masses and mass centres, offsets of the points of loads and torques along them, gains and tilts of the loads, and a
+//! delay of the loads.
 //! With r the generalized forces of the root (the residuals of inverse dynamics) at every frame,
 //!
 //!   min  ½ Σ w mean |marker(q, p) − measured|² / σ²  +  ½ Σ w_j ∫ q_j‴² dt / (ω_c⁶ h)  +  ½ Σ (p / σ_p)²      (1)
@@ -81,7 +82,8 @@ pub struct Settings {
     pub mass_sd: f64,
     /// Standard deviation of the mass centres, m.
     pub mass_center_sd: f64,
-    /// Standard deviation of the points where loads act, m.
+    /// Standard deviation of the points where loads act, m, and of a torque along each force, N m for each N: together the
+    /// errors of the moments of a plate that grow with its load.
     pub load_offset_sd: f64,
     /// Standard deviation of the gain of each load, and of the tilt of its axes, rad: calibration and alignment of
     /// force plates.

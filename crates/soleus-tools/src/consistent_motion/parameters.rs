@@ -18,6 +18,8 @@ pub(super) enum Kind {
     MassCenter { body: usize, axis: usize },
     /// Shift of the point of a load along an axis: position among the loads.
     LoadOffset { load: usize, axis: usize },
+    /// Torque of a load along its force, m: what a shift of its point is to the torques across it.
+    LoadTwist { load: usize },
     /// Gain of a load's forces and torques, as a part of them.
     LoadGain { load: usize },
     /// Turn of a load's axes about an axis of ground, rad.
@@ -79,6 +81,7 @@ impl Parameters {
                 && model.frames[e.point_expressed_in_body.0].body.0 == 0;
             if s.load_offset_sd > 0.0 && is_plate && force.enabled {
                 list.extend((0..3).map(|axis| (Kind::LoadOffset { load, axis }, s.load_offset_sd)));
+                list.push((Kind::LoadTwist { load }, s.load_offset_sd));
             }
             if s.load_gain_sd > 0.0 && is_plate && force.enabled {
                 list.push((Kind::LoadGain { load }, s.load_gain_sd));
@@ -155,6 +158,7 @@ impl Parameters {
                         point[axis].iter_mut().for_each(|p| *p += x);
                     }
                 }
+                Kind::LoadTwist { load } => self.add_twist(&mut loads, load, x),
                 Kind::LoadGain { load } => self.add_forces(&mut loads, load, |f| f * x),
                 Kind::LoadTilt { load, axis } => {
                     self.add_forces(&mut loads, load, |f| Vec3::unit(axis).cross(f) * x);
@@ -184,6 +188,20 @@ impl Parameters {
                 let more = of(Vec3 { x: x[k], y: y[k], z: z[k] }).to_array();
                 changed.iter_mut().zip(more).for_each(|(c, m)| c[k] += m);
             }
+        }
+    }
+
+    /// Adds torques along the measured forces of a load: so many N m for each N.
+    fn add_twist(&self, loads: &mut [Force], load: usize, of_each: f64) {
+        let (ForceKind::ExternalForce(given), ForceKind::ExternalForce(e)) =
+            (&self.loads[load].kind, &mut loads[load].kind)
+        else {
+            return;
+        };
+        let Some(force) = &given.force else { return };
+        let torque = e.torque.get_or_insert_with(|| [0, 1, 2].map(|axis| vec![0.0; force[axis].len()]));
+        for (torque, force) in torque.iter_mut().zip(force) {
+            torque.iter_mut().zip(force).for_each(|(t, f)| *t += of_each * f);
         }
     }
 
@@ -218,6 +236,7 @@ impl Parameters {
                 Kind::LoadOffset { load, axis } => {
                     format!("point of {} {}", self.loads[load].name, axis_name(axis))
                 }
+                Kind::LoadTwist { load } => format!("free moment of {} per N", self.loads[load].name),
                 Kind::LoadGain { load } => format!("gain of {}", self.loads[load].name),
                 Kind::LoadTilt { load, axis } => {
                     format!("tilt of {} {}", self.loads[load].name, axis_name(axis))

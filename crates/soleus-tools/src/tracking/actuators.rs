@@ -1,8 +1,11 @@
 //! Controlled actuators: ranges of their forces within a window, and controls for the desired forces.
 
 use super::TrackingError;
-use super::contraction::{Contraction, Course, LONGEST_STEP, LONGEST_STEP_AT_LIMITS, NotContracted};
-use super::excitation::{Tried, excitation_for, root};
+use super::contraction::{
+    CONVERGED, CONVERGED_AT_LIMITS, Contraction, Course, LONGEST_STEP, LONGEST_STEP_AT_LIMITS, NotContracted,
+    Step,
+};
+use super::excitation::{Tried, excitation_for, guess, root};
 use crate::analysis::ActuatorLoad;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::muscle::CompiledMuscle;
@@ -87,6 +90,7 @@ pub(super) struct Actuators {
     pub forces: Vec<f64>,
     values: Vec<f64>,
     z: Vec<f64>,
+    steps: Vec<Step>,
 }
 
 /// A muscle whose force changes by less than this (N) between least and greatest control gets the least, as in OpenSim.
@@ -153,6 +157,7 @@ impl Actuators {
             forces: vec![0.0; n],
             values: vec![0.0; n],
             z: Vec::new(),
+            steps: Vec::new(),
             list,
         })
     }
@@ -167,6 +172,7 @@ impl Actuators {
             forces: Vec::new(),
             values: Vec::new(),
             z: Vec::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -213,8 +219,8 @@ impl Actuators {
                 let control = limits[i][k];
                 (range.force[k], range.activation[k]) = match &system.forces[a.load.force].actor {
                     Actor::Muscle(m) => {
-                        let longest_step = LONGEST_STEP_AT_LIMITS;
-                        let c = Contraction { longest_step, ..contraction(m, &courses[i], span) };
+                        let (longest_step, converged) = (LONGEST_STEP_AT_LIMITS, CONVERGED_AT_LIMITS);
+                        let c = Contraction { longest_step, converged, ..contraction(m, &courses[i], span) };
                         self.z.clear();
                         self.z.extend_from_slice(states);
                         let force = c.run(control, &mut self.z).map_err(|e| lost(a, e, control))?;
@@ -279,7 +285,15 @@ impl Actuators {
                                 activation: self.ranges[i].activation[k],
                                 force: range[k],
                             });
-                            excitation_for(self.forces[i], ends, states[k], run)?
+                            let (target, activation) = (self.forces[i], states[k]);
+                            // Where Newton's method fails, as at a corner of the muscle, interpolation succeeds.
+                            let found = guess(target, ends, activation).and_then(|e| {
+                                c.excitation_for(target, e, limits[i], (states, &mut self.steps))
+                            });
+                            match found {
+                                Some(e) => e,
+                                None => excitation_for(target, ends, activation, run)?,
+                            }
                         }
                         None => root([min, max], range, self.forces[i], |e| run(e).map(|t| t.force))?,
                     }
@@ -342,7 +356,7 @@ fn contraction<'a>(
     course: &'a Course,
     (from, to): (f64, f64),
 ) -> Contraction<'a> {
-    Contraction { muscle, course, is_held: false, from, to, longest_step: LONGEST_STEP }
+    Contraction { muscle, course, is_held: false, from, to, longest_step: LONGEST_STEP, converged: CONVERGED }
 }
 
 fn lost(a: &Actuator, e: NotContracted, excitation: f64) -> TrackingError {

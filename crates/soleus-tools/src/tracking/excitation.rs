@@ -75,6 +75,30 @@ const KEPT: usize = 8;
 /// An excitation that the next would change by less is found: interpolation errs by a small part of the change.
 const NEAR: f64 = 2e-6;
 
+/// A first guess of the excitation that leads to a force between those of two that were tried; `None` where one of them is it, or the
+/// nearer.
+///
+/// Force runs nearly straight with activation at the end, and that with excitation on either side of the activation at the beginning.
+pub(super) fn guess(target: f64, [low, high]: [Tried; 2], activation: f64) -> Option<f64> {
+    if low.force >= target || low.excitation >= high.excitation || high.force <= target {
+        return None;
+    }
+    let wanted = interpolate(&[[low.force, low.activation], [high.force, high.activation]], target);
+    let has_corner = low.excitation < activation
+        && low.activation < activation
+        && high.excitation > activation
+        && high.activation > activation;
+    let ends = match has_corner {
+        true if wanted < activation => [[low.activation, low.excitation], [activation; 2]],
+        true => [[activation; 2], [high.activation, high.excitation]],
+        false => [[low.activation, low.excitation], [high.activation, high.excitation]],
+    };
+    let e = interpolate(&ends, wanted);
+    let width = high.excitation - low.excitation;
+    let is_inside = e > low.excitation + 1e-3 * TOLERANCE && e < high.excitation - 1e-3 * TOLERANCE;
+    Some(if is_inside { e } else { low.excitation + 0.5 * width })
+}
+
 /// The excitation that leads to a force, between two that were tried.
 ///
 /// Force runs nearly straight with activation at the end, and that with excitation but for a corner at the activation at the beginning,

@@ -511,6 +511,7 @@ impl<'a> Tracker<'a> {
         apart.load(&self.response);
         let shortest = (t1 - t0) / f64::from(1 << HALVINGS);
         let (mut done, mut goes_on) = (Ok(()), false);
+        apart.next_step = apart.first_step;
         while self.state.time < t1 && done.is_ok() {
             // The rest of the window in one step, in two of equal length, or a step of it.
             let (rest, h) = (t1 - self.state.time, apart.next_step.max(shortest));
@@ -521,8 +522,13 @@ impl<'a> Tracker<'a> {
             };
             let h = to - self.state.time;
             match self.simulate_apart(&mut apart, to, goes_on) {
-                Ok(()) => goes_on = true,
-                Err(_) if h > 1.5 * shortest => apart.next_step = 0.5 * h,
+                Ok(()) => {
+                    if !goes_on && to - t0 < 1.5 * h {
+                        apart.first_step = apart.next_step;
+                    }
+                    goes_on = true;
+                }
+                Err(_) if h > 1.5 * shortest => {}
                 Err(_) => {
                     goes_on = false;
                     done = self.integrate(to);

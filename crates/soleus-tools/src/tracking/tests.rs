@@ -224,6 +224,7 @@ fn identity_contraction_by_two_methods() {
                 from: 0.1,
                 to: 0.11,
                 longest_step,
+                converged: contraction::CONVERGED,
             };
             let exact = way(1e-4).run(e, &mut z.clone()).unwrap();
             let tension = way(contraction::LONGEST_STEP).run(e, &mut z).unwrap();

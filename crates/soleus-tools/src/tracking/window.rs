@@ -21,7 +21,7 @@
 //! Source: Hairer & Wanner (1996), sections IV.5 and IV.8, for the methods.
 
 use super::actuators::Actuators;
-use super::contraction::{Contraction, Course, LONGEST_STEP, Sensitivity, Step};
+use super::contraction::{CONVERGED, Contraction, Course, LONGEST_STEP, Sensitivity, Step};
 use super::controls::WindowControls;
 use super::response::Response;
 use soleus_dynamics::System;
@@ -41,11 +41,14 @@ const LEFT: f64 = 1e-4;
 /// What one node less would change of the speeds may be so many times the accuracy; the error itself is a tenth of that and less.
 const COARSER: f64 = 300.0;
 /// Iteration leaves this part of it.
-const PART: f64 = 0.01;
+const PART: f64 = 0.1;
 /// Steps that miss more than so many times what they may are given up at once.
 const HOPELESS: f64 = 4.0;
-/// The next step is twice as long where this part of what may be missed is.
-const EASY: f64 = 0.02;
+/// What a step misses grows with this power of its length; the next one is to miss this part of what it may, and is not longer or shorter
+/// than the last by more than this.
+const ORDER: f64 = 5.0;
+const AIM: f64 = 0.5;
+const MOST_CHANGE: f64 = 4.0;
 
 /// Coefficients of (1), and what the nodes tell of the error.
 #[derive(Clone, Debug)]
@@ -130,8 +133,9 @@ pub(super) struct Apart {
     room: Room,
     /// Evaluations of the model so far.
     pub evaluations: usize,
-    /// Length of the next step to try, s.
+    /// Length of the next step to try, s: in a window, and at the beginning of one, where excitations have changed.
     pub next_step: f64,
+    pub first_step: f64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -192,6 +196,7 @@ impl Apart {
             },
             evaluations: 0,
             next_step: f64::INFINITY,
+            first_step: f64::INFINITY,
         })
     }
 
@@ -327,7 +332,10 @@ impl Apart {
                 self.change[m] = (0..NODES).map(|j| error[j] * self.udot[j][m]).sum();
             }
             let missed = self.size(&self.change[..n], H);
+            let factor = elementary::powf(AIM * may_miss / missed.max(1e-9 * may_miss), 1.0 / ORDER);
+            self.next_step = H * factor.clamp(1.0 / MOST_CHANGE, MOST_CHANGE);
             if !(size <= 2.0 * before && missed <= HOPELESS * may_miss) {
+                self.next_step = self.next_step.min(0.5 * H);
                 return Err(NotApart);
             }
             let ratio = if k == 0 { 1.0 } else { size / before };
@@ -337,11 +345,11 @@ impl Apart {
                     return Err(NotApart);
                 }
                 self.contract(system, actuators, x0, true)?;
-                self.next_step = if missed < EASY * may_miss { 2.0 * H } else { H };
                 return Ok(());
             }
             before = size;
         }
+        self.next_step = 0.5 * H;
         Err(NotApart)
     }
 
@@ -423,12 +431,12 @@ impl Apart {
                 from,
                 to,
                 longest_step: 2.0 * LONGEST_STEP,
+                converged: CONVERGED,
             };
             let mut z = [0.0; 3];
             let count = f.states.len();
             let z = z.get_mut(..count).ok_or(NotApart)?;
             z.copy_from_slice(&x0.z[f.states.clone()]);
-            let mut rate = 1.0;
             for i in 0..FOUND {
                 let span = (s.course.times[i], s.course.times[i + 1]);
                 let start = [z.first().copied(), z.get(1).copied(), z.get(2).copied()];
@@ -438,7 +446,7 @@ impl Apart {
                         *z = old.unwrap_or(*z);
                     }
                     let mut step = if i > 0 { s.steps[i - 1] } else { Step::default() };
-                    c.carry(span, e, z, (&mut step, &mut rate)).map_err(|_| NotApart)?;
+                    c.carry(span, e, z, &mut step, &mut |_| {}).map_err(|_| NotApart)?;
                     s.steps[i] = step;
                 }
                 self.x[i + 1].z[f.states.clone()].copy_from_slice(z);

@@ -325,6 +325,7 @@ fn failed(path: &Path, e: &Failed) -> Error {
         Failed::TooLarge { .. } => {
             "give a part of the trial (--from, --to), or a model with fewer coordinates"
         }
+        Failed::TooShort { .. } => "give a longer motion, or a wider range (--from, --to)",
         _ => "",
     };
     Error::content(path, 0, "", e.to_string(), hint)

@@ -214,6 +214,9 @@ impl ResidualElimination {
                 "give as many coordinates as the root has equations, with --translations and --back"
                     .to_string()
             }
+            Failed::TooShort { .. } => {
+                "give a longer motion, or a range within it (--from, --to)".to_string()
+            }
             _ => String::new(),
         };
         Error::content(path, 0, "", e.to_string(), &hint)
