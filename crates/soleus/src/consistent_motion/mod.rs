@@ -72,7 +72,8 @@ pub struct Reconcile {
     pub mass_sd: f64,
     /// Standard deviation of the mass centres, m; 0 keeps them fixed.
     pub mass_center_sd: f64,
-    /// Standard deviation of an offset of the points where loads act, m; 0 for no offset.
+    /// Standard deviation of an offset of the points where loads act, and of a free moment in proportion to the load, m;
+    /// 0 for neither.
     pub load_offset_sd: f64,
     /// Standard deviation of the gain of each load, as a fraction, and of the tilt of its axes, rad; 0 for none.
     pub load_gain_sd: f64,
