@@ -355,7 +355,6 @@ impl Walk {
                 max_iterations: stage.iterations,
                 initial_barrier: stage.barrier,
                 feasibility_steps: stage.feasibility,
-                fast_barrier_decrease: false,
                 ..Options::with_tolerance(stage.tolerance)
             };
             let solution = solve(&mut c, &options, warm.as_ref(), &mut |i| {

@@ -32,10 +32,6 @@ pub struct Options {
     /// Initial barrier parameter (`mu_init`). It is reduced whenever its barrier problem is solved sufficiently
     /// (`mu_strategy` monotone).
     pub initial_barrier: f64,
-    /// Whether it may be reduced several times in one iteration, if the present point solves several barrier problems
-    /// sufficiently (`mu_allow_fast_monotone_decrease`). Far from the solution of the problem without barrier, this
-    /// leads close to bounds too early, and steps become short.
-    pub fast_barrier_decrease: bool,
     /// Maximum entry of gradients at the start after scaling; `None`: no scaling (`nlp_scaling_max_gradient`).
     pub scaling_max_gradient: Option<f64>,
     /// Relative relaxation of the bounds of constraints (`bound_relax_factor`). Bounds of variables are not relaxed,
@@ -84,7 +80,6 @@ impl Default for Options {
             acceptable_iterations: 15,
             max_iterations: 3000,
             initial_barrier: 0.1,
-            fast_barrier_decrease: true,
             scaling_max_gradient: Some(100.0),
             bound_relaxation: 1e-8,
             bound_push: 1e-2,

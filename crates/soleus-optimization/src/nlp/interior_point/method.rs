@@ -440,9 +440,6 @@ impl<'a, 'p> Method<'a, 'p> {
             }
             st.filter.clear();
             st.search.forget();
-            if !self.options.fast_barrier_decrease {
-                return;
-            }
         }
     }
 

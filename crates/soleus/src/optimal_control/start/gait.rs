@@ -45,14 +45,14 @@ pub fn straight_line(
 /// States that differ by less, relative to their size, are equal.
 const EQUAL: f64 = 1e-9;
 
-/// Warns if both sides do the same at every time of the initial guess of a symmetric half cycle. Newton's steps keep such a symmetry, so
+/// Warns if both sides do the same at every time of the initial guess of a symmetric half cycle. Newton's steps keep such a symmetry up to rounding, so
 /// the legs would never alternate.
 pub fn warn_of_two_equal_sides(cx: &Context, path: &Path, base: &ModelProblem, program: &mut Collocation) {
     let Ok(mirror) = Mirror::new(base) else { return };
     let mut x = vec![0.0; program.num_variables()];
     program.compute_start(&mut x);
     if is_own_image(&program.trajectory(&x), &mirror.states) {
-        let message = "the initial guess moves both legs alike at every time, and the solver keeps this: it can only find hopping";
+        let message = "the initial guess moves both legs alike at every time, and the solver tends to keep this: the legs would not alternate";
         cx.warn(path, message, "set `swing_deg` in [guess], 10 for example, or start from a motion");
     }
 }
