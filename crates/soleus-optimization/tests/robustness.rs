@@ -91,6 +91,84 @@ fn rough(seed: u64) -> Pieces<Rough> {
     Pieces::dense(Rough { n, numbers }, [lower, upper], [row_lower, row_upper], start)
 }
 
+/// Three linear rows on six variables; no objective.
+struct Planes;
+
+/// Coefficients of the rows and their right-hand sides.
+const PLANES: ([[f64; 6]; 3], [f64; 3]) = (
+    [[1.0, 2.0, 0.0, -1.0, 0.5, 3.0], [0.0, 1.0, -1.0, 4.0, 0.0, 1.0], [2.0, 0.0, 1.0, 0.0, -3.0, 1.0]],
+    [4.0, -7.0, 11.0],
+);
+
+impl Model for Planes {
+    fn eval<T: Real>(&self, _: usize, x: &[T], c: &mut [T]) -> T {
+        for (c, row) in c.iter_mut().zip(&PLANES.0) {
+            for (&x, &a) in x.iter().zip(row) {
+                *c += x * a;
+            }
+        }
+        T::zero()
+    }
+}
+
+/// One step to linear rows is the shortest there is: it ends at the foot of the perpendicular, x₀ + Aᵀλ with A(x₀ + Aᵀλ) = b.
+#[test]
+fn analytic_feasibility_steps_are_the_shortest() {
+    let start = vec![1.0, -2.0, 3.0, 0.5, -1.0, 2.0];
+    let (a, b) = PLANES;
+    let mut p = Pieces::dense(Planes, [vec![-INF; 6], vec![INF; 6]], [b.to_vec(), b.to_vec()], start.clone());
+    let mut seen = Vec::new();
+    let options = Options { feasibility_steps: 5, scaling_max_gradient: None, ..Default::default() };
+    let s = solve(&mut p, &options, None, &mut |i| {
+        seen.push((i.in_restoration, i.constraint_violation));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(s.status, Status::Solved);
+    assert_eq!(s.counts.iterations, 1, "{seen:?}");
+    assert!(seen[0].0 && seen[0].1 < 1e-12, "{seen:?}");
+    // The way is a combination of the rows: the part of it across all rows vanishes.
+    let mut way: Vec<f64> = s.x.iter().zip(&start).map(|(x, x0)| x - x0).collect();
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for row in a {
+        let mut v = row.to_vec();
+        for e in &basis {
+            let d: f64 = v.iter().zip(e).map(|(a, b)| a * b).sum();
+            v.iter_mut().zip(e).for_each(|(v, e)| *v -= d * e);
+        }
+        let norm = v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        basis.push(v.iter().map(|v| v / norm).collect());
+    }
+    for e in &basis {
+        let d: f64 = way.iter().zip(e).map(|(a, b)| a * b).sum();
+        way.iter_mut().zip(e).for_each(|(v, e)| *v -= d * e);
+    }
+    assert!(way.iter().all(|v| v.abs() < 1e-12), "{way:?}");
+}
+
+/// Where an iteration begins does not change what a solution is.
+#[test]
+fn identity_optimality_after_feasibility_steps() {
+    let mut unsolved = 0;
+    for seed in 0..300 {
+        let mut p = rough(seed);
+        let options = Options { max_iterations: 1000, feasibility_steps: 20, ..Default::default() };
+        let s = run(&mut p, &options).unwrap();
+        match s.status {
+            Status::Solved | Status::Acceptable => {
+                // As in `identity_optimality_of_rough_problems`.
+                let error = conditions(&mut p, &s);
+                assert!(error < 1e-5, "seed {seed}: {error:e} {:?}", s.certificate);
+            }
+            Status::Infeasible => {
+                assert!(s.certificate.constraint_violation > 1e-6, "seed {seed}: {:?}", s.certificate);
+            }
+            _ => unsolved += 1,
+        }
+    }
+    assert!(unsolved <= 3, "{unsolved}");
+}
+
 #[test]
 fn identity_optimality_of_rough_problems() {
     let mut tally = [0; 3];

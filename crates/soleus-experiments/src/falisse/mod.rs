@@ -3,12 +3,15 @@
 //! The files are those of github.com/KULeuvenNeuromechanics/PredSim: the model, and the result that its tests compare with. Skeleton,
 //! contact and paths are those of the model file; muscles, energy and passive torques are the variants that the authors use.
 
+mod family;
+mod gait;
 mod problem;
 mod published;
 mod solve;
 
 use crate::desk;
 use crate::report::Report;
+use crate::sheet::Folder;
 use clap::Args;
 use published::{ARMS, COORDINATES, INTERVALS, MUSCLES, POINTS, Published, STRIDE};
 use soleus::Error;
@@ -36,12 +39,34 @@ pub struct Arguments {
     /// Speed, m/s
     #[arg(long, default_value_t = 1.33)]
     speed: f64,
-    /// Successive stages: intervals, penalty on residual forces (0: no such forces), initial barrier, tolerance, iterations
-    #[arg(long, value_name = "N,P,B,T,I")]
+    /// Slope of the ground, percent; positive is uphill
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    slope: f64,
+    /// Then the same at these speeds, m/s, each from the solution at the nearest speed
+    #[arg(long, value_delimiter = ',', value_name = "V,...", requires = "solve")]
+    speeds: Vec<f64>,
+    /// Then the same on these slopes, percent, each from the solution on the nearest slope
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "S,...",
+        requires = "solve",
+        allow_negative_numbers = true
+    )]
+    slopes: Vec<f64>,
+    /// Successive stages: intervals, penalty on residual forces (0: no such forces), initial barrier, tolerance, iterations, and
+    /// optionally the number of steps at the start that only reduce the violation of constraints
+    #[arg(long, value_name = "N,P,B,T,I[,F]")]
     stage: Vec<solve::Stage>,
     /// Perturb the initial guess randomly
     #[arg(long)]
     seed: Option<u64>,
+    /// Solve from this many initial guesses with random perturbations, the first of which has --seed [default: 1], and print a line for each
+    #[arg(long, value_name = "N", requires = "solve", conflicts_with_all = ["speeds", "slopes"])]
+    starts: Option<u64>,
+    /// Folder for tables and pictures of --speeds and --slopes
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Threads
     #[arg(long, default_value_t = 2)]
     threads: usize,
@@ -73,8 +98,26 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let mut report = Report::default();
     if let Some(start) = a.solve {
         let stages = if a.stage.is_empty() { solve::stages(start, a.intervals) } else { a.stage.clone() };
-        let request = solve::Request { start, speed: a.speed, stages, threads: a.threads, seed: a.seed };
-        solve::run(&a.data, &p, &request, &mut report)?;
+        let request = solve::Request { start, stages, threads: a.threads };
+        let clock = std::time::Instant::now();
+        let subject = problem::Subject::new(&a.data, &p)?;
+        eprintln!("model and polynomials: {:.1} s", clock.elapsed().as_secs_f64());
+        let walk = problem::Walk::new(&subject, &p, a.speed, a.slope)?;
+        if let Some(starts) = a.starts {
+            return family::starts(&a.data, &walk, &p, &request, a.seed.unwrap_or(1), starts, &mut report);
+        }
+        let guess = walk.start(&a.data, &p, start, a.seed)?;
+        let first = solve::run(&walk, &p, &guess, &request, &mut report)?;
+        let folder = Folder::create(a.out.as_ref())?;
+        let family = family::Family { subject: &subject, p: &p, threads: a.threads, folder: &folder };
+        let here = [a.speed, a.slope];
+        let mut first = (here, first);
+        if !a.speeds.is_empty() {
+            first = family.follow(family::Along::Speed, &a.speeds, first, &mut report)?;
+        }
+        if !a.slopes.is_empty() {
+            family.follow(family::Along::Slope, &a.slopes, first, &mut report)?;
+        }
         return Ok(());
     }
     check(&model, &p, &mut report)?;

@@ -13,11 +13,11 @@ use soleus_control::problem::{
 use soleus_control::{Scheme, Settings};
 use soleus_dynamics::{Options, Resolve};
 use soleus_math::{Real, Vec3};
-use soleus_model::Model;
 use soleus_model::force::{ExpressionBasedCoordinateForce, Force, ForceKind};
 use soleus_model::id::FrameId;
 use soleus_model::muscle::{DeGroote2016, MuscleKind};
 use soleus_model::path::Path as Line;
+use soleus_model::{Model, ModelOperator};
 use soleus_tools::fit_paths::{FitOptions, fit_paths};
 use std::path::Path;
 use std::sync::Arc;
@@ -49,16 +49,36 @@ const APART: [([&str; 2], [f64; 2]); 5] = [
 /// Coordinates that change sign in the mirror.
 const OPPOSITE: [&str; 5] =
     ["pelvis_list", "pelvis_rotation", "pelvis_tz", "lumbar_bending", "lumbar_rotation"];
+/// Greatest speed of the pelvis over the average speed, where that is above the authors' bound.
+const FASTEST: f64 = 1.5;
 /// Weight of the rates that nothing else keeps small.
 const RATES: f64 = 0.001;
 
+/// The model as the authors use it, on level ground, and the bounds.
+pub struct Subject {
+    model: Model,
+    file: std::path::PathBuf,
+    table: Vec<(String, [Bounds; 3])>,
+}
+
+impl Subject {
+    /// Reads the model and fits polynomials to its paths.
+    pub fn new(data: &Path, p: &Published) -> Result<Subject, Error> {
+        let file = super::model_file(data);
+        Ok(Subject { model: model(&file, p)?, table: bounds(data)?, file })
+    }
+}
+
 /// The problem and all that is needed to read its solution.
 pub struct Walk {
+    pub speed: f64,
     pub base: ModelProblem,
     pub problem: Problem,
     /// Place of each of the authors' coordinates, muscles (activation) and arm actuators among the states.
     pub coordinates: Vec<usize>,
     pub muscles: Vec<usize>,
+    /// Place of each muscle among the forces.
+    pub forces: Vec<usize>,
     pub arms: Vec<usize>,
     /// Controls of muscles and arms.
     pub rates: Vec<usize>,
@@ -254,11 +274,14 @@ fn mirrored(name: &str) -> String {
 }
 
 impl Walk {
-    /// States the problem at a speed, m/s.
-    pub fn new(data: &Path, p: &Published, speed: f64) -> Result<Walk, Error> {
-        let file = super::model_file(data);
-        let model = Arc::new(model(&file, p)?);
-        let system = Arc::new(desk::compile(&file, &model, &Options::default())?);
+    /// States the problem at a speed, m/s, on a slope, degrees.
+    pub fn new(subject: &Subject, p: &Published, speed: f64, slope: f64) -> Result<Walk, Error> {
+        let mut model = subject.model.clone();
+        ModelOperator::Slope(slope)
+            .change(&mut model)
+            .map_err(|e| Error::NotSolved { message: e.to_string() })?;
+        let model = Arc::new(model);
+        let system = Arc::new(desk::compile(&subject.file, &model, &Options::default())?);
         let base = ModelProblem::new(model.clone(), system.clone());
         let mut problem = base.problem(Bounds::new(-100.0, 100.0), &[]);
         let n = base.num_coordinates();
@@ -275,9 +298,11 @@ impl Walk {
             let f = model.forces.iter().position(|f| f.name == *name);
             f.ok_or_else(|| fail(format!("force `{name}`")))
         };
-        let (mut muscles, mut rates, mut metabolic) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut muscles, mut forces, mut rates, mut metabolic) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (i, name) in p.muscles.iter().enumerate() {
             let f = of_force(name)?;
+            forces.push(f);
             muscles.push(2 * n + system.forces[f].states.start);
             rates.push(system.forces[f].controls.start);
             let Some(Line::FunctionBased(line)) = &model.forces[f].line_of_action else { continue };
@@ -292,20 +317,20 @@ impl Walk {
         }
 
         // Bounds.
-        let table = bounds(data)?;
         let mut scales = Vec::new();
         for (name, &q) in p.coordinates.iter().zip(&coordinates) {
-            let row = table.iter().find(|row| row.0 == *name);
+            let row = subject.table.iter().find(|row| row.0 == *name);
             let (_, [of_q, of_u, of_a]) = row.ok_or_else(|| fail(format!("bounds of `{name}`")))?;
-            let mut of_q = *of_q;
+            let (mut of_q, mut of_u) = (*of_q, *of_u);
             if name == "pelvis_tx" {
                 of_q.upper *= 0.5;
+                of_u.upper = of_u.upper.max(FASTEST * speed);
             }
             let set = |v: &mut soleus_control::problem::Variable, b: Bounds| {
                 (v.bounds, v.initial, v.last) = (b, b, b);
             };
             set(&mut problem.states[q], of_q);
-            set(&mut problem.states[n + q], *of_u);
+            set(&mut problem.states[n + q], of_u);
             problem.dynamics.rate_bounds[n + q] = *of_a;
             scales.push(of_a.lower.abs().max(of_a.upper.abs()));
             if name == "pelvis_tx" {
@@ -419,7 +444,7 @@ impl Walk {
         }
         let up = Projection::Plane(Vec3::unit(1));
         problem.path_constraints.extend(goal::frame_distance("distance", &system, &pairs, up));
-        Ok(Walk { base, problem, coordinates, muscles, arms, rates, excitations })
+        Ok(Walk { speed, base, problem, coordinates, muscles, forces, arms, rates, excitations })
     }
 
     /// The scheme on so many intervals.

@@ -1,5 +1,6 @@
 //! The problem solved: from the published solution, from data, from the quasi-random start.
 
+use super::gait::Gait;
 use super::problem::Walk;
 use super::published::{INTERVALS, POINTS, Published};
 use crate::desk;
@@ -11,7 +12,7 @@ use soleus_control::solution::{Columns, Trajectory};
 use soleus_control::transcription::Collocation;
 use soleus_dynamics::system::Actor;
 use soleus_optimization::NonlinearProgram;
-use soleus_optimization::nlp::{Options, WarmStart, solve};
+use soleus_optimization::nlp::{Options, Solution, solve};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -37,32 +38,40 @@ pub struct Stage {
     pub tolerance: f64,
     /// Maximum number of iterations. A stage before the last may end anywhere.
     pub iterations: usize,
+    /// Maximum number of steps at its start that only reduce the violation of constraints.
+    pub feasibility: usize,
 }
 
 impl std::str::FromStr for Stage {
     type Err = String;
-    /// `INTERVALS,PRICE,BARRIER,TOLERANCE,ITERATIONS`; a price of 0 for no help.
+    /// `INTERVALS,PRICE,BARRIER,TOLERANCE,ITERATIONS`, and `,FEASIBILITY` if the stage begins with such steps; a price of 0 for no help.
     fn from_str(text: &str) -> Result<Stage, String> {
         let words: Vec<f64> = text.split(',').filter_map(|w| w.trim().parse().ok()).collect();
-        let [intervals, price, barrier, tolerance, iterations] = words[..] else {
-            return Err("five numbers: intervals, penalty, barrier, tolerance, iterations".into());
+        let ([intervals, price, barrier, tolerance, iterations], feasibility) = match words[..] {
+            [a, b, c, d, e] => ([a, b, c, d, e], 0.0),
+            [a, b, c, d, e, f] => ([a, b, c, d, e], f),
+            _ => {
+                let numbers = "intervals, penalty, barrier, tolerance, iterations, feasibility steps";
+                return Err(format!("five or six numbers: {numbers}"));
+            }
         };
         let price = (price > 0.0).then_some(price);
         let (intervals, iterations) = (intervals as usize, iterations as usize);
-        Ok(Stage { intervals, price, barrier, tolerance, iterations })
+        Ok(Stage { intervals, price, barrier, tolerance, iterations, feasibility: feasibility as usize })
     }
 }
 
 /// Programs that lead from a start to the solution: on a coarse mesh with forces that help, at two prices, then without, then on the mesh wanted.
 pub fn stages(start: Start, intervals: usize) -> Vec<Stage> {
-    let last = Stage { intervals, price: None, barrier: 1e-4, tolerance: 1e-4, iterations: 1000 };
+    let last =
+        Stage { intervals, price: None, barrier: 1e-4, tolerance: 1e-4, iterations: 1000, feasibility: 0 };
     let coarse = Stage { intervals: COARSE, barrier: 1e-2, tolerance: 1e-2, ..last };
     match start {
         Start::Published => vec![last],
         Start::Data | Start::QuasiRandom => vec![
             Stage { price: Some(1e3), barrier: 0.1, iterations: 80, ..coarse },
             Stage { price: Some(1e5), iterations: 60, ..coarse },
-            Stage { tolerance: 1e-3, iterations: 150, ..coarse },
+            Stage { tolerance: 1e-3, iterations: 250, ..coarse },
             Stage { barrier: 1e-3, ..last },
         ],
     }
@@ -74,12 +83,13 @@ const COARSE: usize = 12;
 /// What is asked of the solve.
 pub struct Request {
     pub start: Start,
-    pub speed: f64,
     pub stages: Vec<Stage>,
     pub threads: usize,
-    /// Seed of a random change of the start.
-    pub seed: Option<u64>,
 }
+
+/// Amplitude of the hips in the start without data, rad, and the points of a wave.
+const SWING: f64 = 0.3;
+const WAVE: usize = 50;
 
 impl Walk {
     /// An empty motion with the names of the problem.
@@ -184,20 +194,30 @@ impl Walk {
         }
     }
 
+    /// A start.
+    pub fn start(
+        &self,
+        data: &Path,
+        p: &Published,
+        start: Start,
+        seed: Option<u64>,
+    ) -> Result<Trajectory, Error> {
+        let mut guess = match start {
+            Start::Published => self.published(p),
+            Start::Data => self.measured(data, p)?,
+            Start::QuasiRandom => self.gliding(p),
+        };
+        if let Some(seed) = seed {
+            self.disturb(&mut guess, seed);
+        }
+        Ok(guess)
+    }
+
     /// Adds to every state a smooth random wave, a tenth of the width of its bounds high at most.
     fn disturb(&self, t: &mut Trajectory, seed: u64) {
         let mut random = Random::new(seed);
         let duration = t.times.last().copied().unwrap_or(1.0);
         let forward = self.coordinates[3];
-        // A start of two rows is a line; a wave needs more.
-        if t.times.len() < 20 {
-            let (first, last) = (t.states.rows[0].clone(), t.states.rows[t.states.rows.len() - 1].clone());
-            let controls = t.controls.rows[0].clone();
-            t.times = (0..=50).map(|k| duration * f64::from(k) / 50.0).collect();
-            let at = |s: f64| first.iter().zip(&last).map(|(a, b)| a + s * (b - a)).collect();
-            t.states.rows = t.times.iter().map(|time| at(time / duration)).collect();
-            t.controls.rows = vec![controls; 51];
-        }
         t.rates = self.motion().rates;
         for (i, v) in self.problem.states.iter().enumerate().filter(|(i, _)| *i != forward) {
             let width = v.bounds.upper - v.bounds.lower;
@@ -210,20 +230,39 @@ impl Walk {
         }
     }
 
-    /// The authors' start without data: upright, gliding.
-    fn gliding(&self, speed: f64) -> Trajectory {
+    /// The authors' start without data: upright, gliding; and the hips swing a little. Without that the figure is its own mirror image at
+    /// every time, and so is every iterate: both legs would do the same for ever.
+    fn gliding(&self, p: &Published) -> Trajectory {
+        let speed = self.speed;
         // Half a stride lasts 0.70 s at 0.73 m/s and less the faster, in the authors' table of 43 speeds 0.1 m/s apart.
         let row = ((speed - 0.73) / 0.1 - 1e-9).ceil().clamp(0.0, 42.0);
         let duration = 0.70 - row * 0.35 / 42.0;
         let mut t = self.motion();
         let n = self.base.num_coordinates();
-        for time in [0.0, duration] {
+        let hips: Vec<(usize, f64)> = p
+            .coordinates
+            .iter()
+            .zip(&self.coordinates)
+            .filter_map(|(name, &q)| match name.as_str() {
+                "hip_flexion_r" => Some((q, SWING)),
+                "hip_flexion_l" => Some((q, -SWING)),
+                _ => None,
+            })
+            .collect();
+        for k in 0..=WAVE {
+            let part = k as f64 / WAVE as f64;
+            let (time, phase) = (duration * part, std::f64::consts::PI * part);
             let mut x = vec![0.0; self.base.states.len()];
             let mut rates = x.clone();
             let mut e = vec![0.0; self.base.controls.len()];
             let (forward, up) = (self.coordinates[3], self.coordinates[4]);
             (x[forward], x[n + forward], x[up]) = (speed * time, speed, 0.9385);
             rates[forward] = speed;
+            for &(q, swing) in &hips {
+                x[q] = -swing * phase.cos();
+                x[n + q] = swing * phase.sin() * std::f64::consts::PI / duration;
+                rates[q] = x[n + q];
+            }
             for (&m, &c) in self.muscles.iter().zip(&self.rates) {
                 (x[m], x[m + 1], rates[m], rates[m + 1], e[c]) = (0.1, 0.1, 1.0, 1.0, 1.0);
             }
@@ -242,90 +281,143 @@ impl Walk {
 /// Generalized force of a reserve of size one: N m and N.
 const RESERVE: f64 = 100.0;
 
-/// Solves it and tells what came out beside the published numbers.
-pub fn run(data: &Path, p: &Published, r: &Request, report: &mut Report) -> Result<Trajectory, Error> {
-    let clock = Instant::now();
-    let walk = Walk::new(data, p, r.speed)?;
-    eprintln!("model and polynomials: {:.1} s", clock.elapsed().as_secs_f64());
-    let fail = |message: String| Error::NotSolved { message };
-    let mut guess = match r.start {
-        Start::Published => walk.published(p),
-        Start::Data => walk.measured(data, p)?,
-        Start::QuasiRandom => walk.gliding(r.speed),
-    };
-    if let Some(seed) = r.seed {
-        walk.disturb(&mut guess, seed);
+/// What a series of programs ended with.
+pub struct Found {
+    program: Collocation,
+    pub solution: Solution,
+    /// Cost of each term.
+    pub goals: Vec<(String, f64)>,
+    pub motion: Trajectory,
+    /// Of all programs together.
+    pub iterations: usize,
+    pub seconds: f64,
+}
+
+impl Found {
+    /// Whether it is a solution.
+    pub fn is_solved(&self) -> bool {
+        self.solution.status.is_solved()
     }
-    let n = walk.base.num_coordinates();
-    let reserves: Vec<Reserve> = (0..n).map(|i| Reserve { state: n + i, strength: RESERVE }).collect();
-    let clock = Instant::now();
-    let (mut iterations, mut last, mut before) = (0, None, None::<(Collocation, WarmStart, bool)>);
-    for stage in &r.stages {
-        let mut problem = walk.problem.clone();
-        if let Some(price) = stage.price {
-            problem.add_reserves(&reserves, price);
-        }
-        let mut c = Collocation::new(problem, &Walk::settings(stage.intervals))
-            .map_err(|e| fail(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-        c.set_threads(r.threads);
-        c.set_guess(&guess);
-        // Multipliers of a solution of the same problem on another mesh are a start too.
-        let warm = match &mut before {
-            Some((other, known, true)) if stage.price.is_none() => Some(c.warm_start(other, known)),
-            _ => None,
-        };
-        let mut x = vec![0.0; c.num_variables()];
-        c.compute_start(&mut x);
-        eprintln!("{stage:?}: unknowns {}, constraints {}", c.num_variables(), c.num_constraints());
-        for (name, value) in c.objective_by_goal(&x).iter().filter(|g| g.1 != 0.0) {
-            eprintln!("  {name} {value:.4}");
-        }
-        for v in c.violations(&x, 1e-6).iter().take(3) {
-            eprintln!("  {}: {:.2e}", v.name, v.amount);
-        }
-        let options = Options {
-            threads: r.threads,
-            constraint_tolerance: 1e-6,
-            max_iterations: stage.iterations,
-            initial_barrier: stage.barrier,
-            ..Options::with_tolerance(stage.tolerance)
-        };
-        let found = solve(&mut c, &options, warm.as_ref(), &mut |i| {
-            eprintln!(
-                "{:4}{} {:.6e} viol {:.2e} dual {:.2e} mu {:.1e} step {:.1e} {:.1} s",
-                i.iteration,
-                if i.in_restoration { "r" } else { " " },
-                i.objective,
-                i.constraint_violation,
-                i.dual_infeasibility,
-                i.barrier,
-                i.step,
-                clock.elapsed().as_secs_f64()
-            );
-            ControlFlow::Continue(())
-        })
-        .map_err(|e| fail(e.to_string()))?;
-        iterations += found.counts.iterations;
-        eprintln!("{}: {} factorizations", found.status.describe(), found.counts.factorizations);
-        guess = c.trajectory(&found.x);
-        let goals = c.objective_by_goal(&found.x);
-        let good = found.status.is_solved() && stage.price.is_none();
-        before = Some((c, found.warm_start(), good));
-        last = Some((found, goals));
+
+    /// Duration of half a cycle, s.
+    pub fn half_cycle(&self) -> f64 {
+        self.motion.times.last().copied().unwrap_or(0.0)
     }
-    let seconds = clock.elapsed().as_secs_f64();
-    let Some((found, goals)) = last else { return Err(fail("there is no stage".into())) };
-    report.heading(&format!("solved from {:?}, {} m/s", r.start, r.speed));
-    report.note("end", found.status.describe(), "");
-    report.note("iterations", &iterations.to_string(), "895");
-    report.note("s", &format!("{seconds:.0}"), "5630");
-    report.note("constraint violation", &format!("{:.1e}", found.certificate.constraint_violation), "");
-    report.note("objective", &format!("{:.4}", found.objective), "339.9878");
-    for (i, (name, value)) in goals.into_iter().enumerate().take(6) {
+}
+
+impl Walk {
+    /// Solves one program after the other; the first starts from `guess`, or from a solution of a similar problem with its multipliers.
+    pub fn solve(
+        &self,
+        guess: &Trajectory,
+        similar: Option<&mut Found>,
+        stages: &[Stage],
+        threads: usize,
+        is_told: bool,
+    ) -> Result<Found, Error> {
+        let fail = |message: String| Error::NotSolved { message };
+        let n = self.base.num_coordinates();
+        let reserves: Vec<Reserve> = (0..n).map(|i| Reserve { state: n + i, strength: RESERVE }).collect();
+        let clock = Instant::now();
+        let (mut iterations, mut guess) = (0, guess.clone());
+        let mut known = similar.as_ref().map(|s| s.solution.warm_start());
+        let mut other = similar;
+        let mut last: Option<Found> = None;
+        for stage in stages {
+            let mut problem = self.problem.clone();
+            if let Some(price) = stage.price {
+                problem.add_reserves(&reserves, price);
+            }
+            let mut c = Collocation::new(problem, &Walk::settings(stage.intervals))
+                .map_err(|e| fail(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
+            c.set_threads(threads);
+            c.set_guess(&guess);
+            // Multipliers of a solution of the same problem on another mesh are a start too.
+            let program = last.as_mut().map(|l| &mut l.program).or(other.as_mut().map(|o| &mut o.program));
+            let warm = match (program, &known) {
+                (Some(before), Some(known)) if stage.price.is_none() => Some(c.warm_start(before, known)),
+                _ => None,
+            };
+            if is_told {
+                let mut x = vec![0.0; c.num_variables()];
+                c.compute_start(&mut x);
+                eprintln!("{stage:?}: unknowns {}, constraints {}", c.num_variables(), c.num_constraints());
+                for (name, value) in c.objective_by_goal(&x).iter().filter(|g| g.1 != 0.0) {
+                    eprintln!("  {name} {value:.4}");
+                }
+                for v in c.violations(&x, 1e-6).iter().take(3) {
+                    eprintln!("  {}: {:.2e}", v.name, v.amount);
+                }
+            }
+            let options = Options {
+                threads,
+                constraint_tolerance: 1e-6,
+                max_iterations: stage.iterations,
+                initial_barrier: stage.barrier,
+                feasibility_steps: stage.feasibility,
+                ..Options::with_tolerance(stage.tolerance)
+            };
+            let solution = solve(&mut c, &options, warm.as_ref(), &mut |i| {
+                if is_told {
+                    eprintln!(
+                        "{:4}{} {:.6e} viol {:.2e} dual {:.2e} mu {:.1e} step {:.1e} of {:.2}, reg {:.0e}, {:.1} s",
+                        i.iteration,
+                        if i.in_restoration { "r" } else { " " },
+                        i.objective,
+                        i.constraint_violation,
+                        i.dual_infeasibility,
+                        i.barrier,
+                        i.step,
+                        i.alpha_primal,
+                        i.regularization,
+                        clock.elapsed().as_secs_f64()
+                    );
+                }
+                ControlFlow::Continue(())
+            })
+            .map_err(|e| fail(e.to_string()))?;
+            iterations += solution.counts.iterations;
+            if is_told {
+                eprintln!(
+                    "{}: {} factorizations",
+                    solution.status.describe(),
+                    solution.counts.factorizations
+                );
+            }
+            let good = solution.status.is_solved() && stage.price.is_none();
+            known = good.then(|| solution.warm_start());
+            other = None;
+            guess = c.trajectory(&solution.x);
+            let goals = c.objective_by_goal(&solution.x);
+            let seconds = clock.elapsed().as_secs_f64();
+            last = Some(Found { program: c, motion: guess.clone(), solution, goals, iterations, seconds });
+        }
+        last.ok_or_else(|| fail("there is no stage".into()))
+    }
+}
+
+/// Solves the problem of the authors and tells what came out beside the published numbers.
+pub fn run(
+    walk: &Walk,
+    p: &Published,
+    guess: &Trajectory,
+    r: &Request,
+    report: &mut Report,
+) -> Result<Found, Error> {
+    let found = walk.solve(guess, None, &r.stages, r.threads, true)?;
+    report.heading(&format!("solved from {:?}, {} m/s", r.start, walk.speed));
+    report.note("end", found.solution.status.describe(), "");
+    report.note("iterations", &found.iterations.to_string(), "895");
+    report.note("s", &format!("{:.0}", found.seconds), "5630");
+    let violation = found.solution.certificate.constraint_violation;
+    report.note("constraint violation", &format!("{violation:.1e}"), "");
+    report.note("objective", &format!("{:.4}", found.solution.objective), "339.9878");
+    for (i, (name, value)) in found.goals.iter().enumerate().take(6) {
         let theirs = p.terms.get(i).map_or(String::new(), |v| format!("{v:.4}"));
-        report.note(&name, &format!("{value:.4}"), if i < 5 { &theirs } else { "0.00002" });
+        report.note(name, &format!("{value:.4}"), if i < 5 { &theirs } else { "0.00002" });
     }
-    let duration = guess.times.last().copied().unwrap_or(0.0);
-    report.note("half a cycle, s", &format!("{duration:.4}"), &format!("{:.4}", p.duration));
-    Ok(guess)
+    report.note("half a cycle, s", &format!("{:.4}", found.half_cycle()), &format!("{:.4}", p.duration));
+    let gait = Gait::new(walk, p, &found.motion);
+    report.note("cost of transport, J/kg/m", &format!("{:.4}", gait.cost_of_transport), "4.1996");
+    Ok(found)
 }

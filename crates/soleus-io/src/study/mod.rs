@@ -180,6 +180,8 @@ pub struct HelpSettings {
     pub tolerance: f64,
     /// Maximum number of iterations of each of them; the result is the initial guess for the next.
     pub max_iterations: usize,
+    /// Maximum number of steps at the start of the first that only reduce the violation of constraints.
+    pub feasibility_steps: Option<usize>,
 }
 
 impl Default for HelpSettings {
@@ -190,6 +192,7 @@ impl Default for HelpSettings {
             strengths: Vec::new(),
             tolerance: 1e-3,
             max_iterations: 300,
+            feasibility_steps: None,
         }
     }
 }

@@ -49,6 +49,11 @@ pub struct Options {
     pub warm_start_trust: usize,
     /// Initial multipliers of constraints above this value are set to zero (`constr_mult_init_max`).
     pub multiplier_start_max: f64,
+    /// Maximum number of steps at the start that only reduce the constraint violation, each the shortest one, in
+    /// scaled variables, that satisfies the linearised constraints. From a poor initial guess, the objective and the
+    /// curvature of the constraints, weighed with multipliers that mean nothing yet, lead Newton's method astray; these
+    /// steps use neither. A warm start has none.
+    pub feasibility_steps: usize,
     /// Maximum number of second-order corrections in one step (`max_soc`).
     pub max_second_order_corrections: usize,
     /// Number of final steps, of Newton or directly to the constraints, which are kept if they reduce the constraint
@@ -82,6 +87,7 @@ impl Default for Options {
             warm_start_push: 1e-3,
             warm_start_trust: 0,
             multiplier_start_max: 1e3,
+            feasibility_steps: 0,
             max_second_order_corrections: 4,
             polishing_steps: 0,
             diverging_above: 1e15,

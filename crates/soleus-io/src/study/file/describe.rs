@@ -123,6 +123,7 @@ pub(super) fn help(f: &mut dyn Fields, s: &mut HelpSettings) {
     f.weights("strengths", &mut s.strengths);
     given(&mut s.tolerance, |x| f.positive("tolerance", x));
     given(&mut s.max_iterations, |n| f.count("max_iterations", n));
+    f.count("feasibility_steps", &mut s.feasibility_steps);
 }
 
 /// `[starts]`.

@@ -111,12 +111,19 @@ pub fn solve(
                 mu = warm.barrier.unwrap_or(mu);
                 take_multipliers(warm, &scaled, &layer, &mut point, options.warm_start_push);
             }
-            None if finite => fit_multipliers(&scaled, &layer, &values, &mut point, &mut system, options),
+            None if finite && options.feasibility_steps == 0 => {
+                fit_multipliers(&scaled, &layer, &values, &mut point, &mut system, options);
+            }
             None => {}
         }
 
         let mut method = Method::new(scaled, system, options, &mut *progress);
         method.counts = counts;
+        if warm.is_none() && finite && options.feasibility_steps > 0 {
+            method.approach(&mut layer, &mut point, &mut values, mu);
+            let Method { scaled, system, .. } = &mut method;
+            fit_multipliers(scaled, &layer, &values, &mut point, system, options);
+        }
         if warm.is_some() {
             method.trust = options.warm_start_trust;
         }

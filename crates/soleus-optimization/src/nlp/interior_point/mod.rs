@@ -11,6 +11,7 @@
 //! Inequalities have slacks, which are eliminated explicitly from every linear system, so the size of the matrix is
 //! that of variables and constraints, also in restoration.
 
+mod approach;
 pub(in crate::nlp) mod driver;
 mod filter;
 pub(in crate::nlp) mod iterate;

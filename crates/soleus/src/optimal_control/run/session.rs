@@ -321,6 +321,9 @@ impl Posed for Session<'_> {
             program.set_guess_of(0, &motion);
         }
         guess::apply(cx, &posed.path, &posed.study.guess, base, program, 0)?;
+        if self.number == 0 && posed.study.setup.symmetry.as_deref() == Some("left-right") {
+            gait::warn_of_two_equal_sides(cx, &posed.path, base, program);
+        }
         if self.number > 0 {
             starts::disturb(base, program, &self.problems[0], &self.disturbance, self.number);
         }

@@ -68,6 +68,7 @@ impl Meshes<'_> {
                 tolerance: help.settings.tolerance,
                 max_iterations: help.settings.max_iterations,
                 initial_barrier: BARRIERS[usize::from(motion.is_some())],
+                feasibility_steps: help.settings.feasibility_steps.filter(|_| motion.is_none()).unwrap_or(0),
                 polishing_steps: 0,
                 ..options.clone()
             };

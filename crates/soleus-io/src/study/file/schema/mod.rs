@@ -334,6 +334,8 @@ pub(super) const HELP: &[Field] = &[
     row!("strengths" => Weights, "N, N·m", "strength", "the same for single coordinates, by name; 0 means no such force"),
     row!("tolerance" => Number, "", "1e-3", "tolerance of the problems before the last"),
     row!("max_iterations" => Count, "", "300", "maximum iterations of each; the next problem starts from what was reached"),
+    row!("feasibility_steps" => Count, "", "none",
+        "maximum number of steps at the start of the first problem that only reduce the violation of constraints: for guesses far from satisfying them"),
 ];
 
 /// `[starts]`.
