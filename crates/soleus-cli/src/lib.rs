@@ -100,7 +100,7 @@ enum Verb {
     Analyze(analyze::Arguments),
     /// Rewrites a model file of any version as version 40600 (OpenSim 4.6)
     Upgrade(model_verbs::UpgradeFile),
-    /// Generates synthetic recordings of a known motion: markers, force plates, inertial sensors
+    /// Generates recordings of a known motion: markers, force plates, inertial sensors
     Synthesize(table_verbs::Laboratory),
     /// Converts motion, marker and force files: .c3d, .trc, .sto, .mot, .csv, .parquet
     Convert(table_verbs::ConvertTable),
@@ -299,9 +299,13 @@ mod tests {
         command.build();
         let mut helps = std::collections::BTreeMap::<&str, std::collections::BTreeMap<&str, String>>::new();
         for [tool, verb, field, flag] in soleus_studio::tools::flags() {
+            let name = flag.trim_end_matches('!');
             let help =
-                help_of(&command, verb, flag).unwrap_or_else(|| panic!("soleus {verb} has no `{flag}`"));
-            helps.entry(tool).or_default().insert(field, help);
+                help_of(&command, verb, name).unwrap_or_else(|| panic!("soleus {verb} has no `{name}`"));
+            // A field that is the opposite of its flag has a text of its own.
+            if name == flag {
+                helps.entry(tool).or_default().insert(field, help);
+            }
         }
         let made = serde_json::to_string_pretty(&helps).unwrap() + "\n";
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../soleus-studio/src/tools/helps.json");
