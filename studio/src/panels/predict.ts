@@ -37,13 +37,14 @@ export function predictPanel(app: App): HTMLElement {
         if (t.reached && t.reached.times.length > 1) void app.showReached(t.reached, line.textContent ?? "");
       }, stop.signal);
       app.endReached();
-      line.textContent = `found in ${ran.seconds.toFixed(1)} s`;
       const files = ran.files.filter((f) => !/\.(html|svg|png)$/.test(f.name));
       await app.add(files, true);
       last = files.find((f) => f.name.endsWith("walk_start.json"))?.name ?? null;
       app.store.set({ follow: true });
       app.figure.view("side");
       app.play(true);
+      // Said when it is shown: who waits for these words may look at the motion.
+      line.textContent = `found in ${ran.seconds.toFixed(1)} s`;
     } catch (e: any) {
       app.endReached();
       line.textContent = e.message;
