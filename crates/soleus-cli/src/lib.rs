@@ -23,7 +23,7 @@ mod so;
 mod solve;
 mod table_verbs;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -33,8 +33,7 @@ use std::path::{Path, PathBuf};
     name = "soleus",
     version,
     arg_required_else_help = true,
-    help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}",
-    after_help = verbs()
+    help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -141,9 +140,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Help", &["help", "completions", "man"]),
 ];
 
+/// The whole command: its help lists the verbs. That list takes as long to make as everything else at the start.
+fn command() -> clap::Command {
+    let command = Cli::command();
+    let list = verbs(&command);
+    command.after_help(list)
+}
+
 /// The verbs in groups, with a line about each.
-fn verbs() -> String {
-    let command = Verb::augment_subcommands(clap::Command::new("soleus"));
+fn verbs(command: &clap::Command) -> String {
     let about = |name: &str| match command.find_subcommand(name).and_then(clap::Command::get_about) {
         Some(about) => about.to_string(),
         None => "Shows this help, or the help of a command: soleus help COMMAND".to_string(),
@@ -185,7 +190,11 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     // Once a large block was freed, the allocator of Linux reuses the heap for such blocks; fresh pages for every file cost time.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(FROM_THE_HEAP)));
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = Cli::try_parse_from(&arguments).unwrap_or_else(|e| {
+    let cli = Cli::try_parse_from(&arguments).unwrap_or_else(|_| {
+        let e = match command().try_get_matches_from(&arguments).and_then(|m| Cli::from_arg_matches(&m)) {
+            Ok(cli) => return cli,
+            Err(e) => e,
+        };
         if e.kind() == clap::error::ErrorKind::DisplayHelp {
             let text = soleus::text::wrapped(&e.render().to_string(), 100);
             let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
@@ -257,13 +266,13 @@ fn studio(files: &[PathBuf], no_browser: bool) -> Result<(), soleus::Error> {
 /// The completions of a shell.
 fn completions(shell: clap_complete::Shell) -> Result<(), soleus::Error> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "soleus", &mut text);
+    clap_complete::generate(shell, &mut command(), "soleus", &mut text);
     door::enter(None, false, |cx| door::print(cx, &String::from_utf8_lossy(&text)))
 }
 
 /// A manual page for the program and each of its verbs.
 fn manual(folder: &Path) -> Result<(), soleus::Error> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = command().disable_help_subcommand(true);
     command.build();
     door::enter(None, false, |cx| {
         for c in std::iter::once(&command).chain(command.get_subcommands()) {
