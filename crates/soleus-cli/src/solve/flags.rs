@@ -104,13 +104,13 @@ pub struct OutputFlags {
     /// File to write [default: NAME_solution.sto in the current folder]
     #[arg(long, value_name = "OUT.sto")]
     out: Option<PathBuf>,
-    /// Initial guess (.sto)
+    /// Initial guess (.sto), overriding that of the file
     #[arg(long, value_name = "GUESS.sto")]
     guess: Option<PathBuf>,
     /// HTML page to write: costs, quality, plots and an animated figure of the solution
     #[arg(long, value_name = "PAGE.html")]
     report: Option<PathBuf>,
-    /// Tolerance of the optimality conditions, overriding that of the tool
+    /// Tolerance of the optimality conditions, overriding that of the file
     #[arg(long)]
     tolerance: Option<f64>,
     /// Maximum number of iterations

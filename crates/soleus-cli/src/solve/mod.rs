@@ -29,12 +29,6 @@ pub struct Arguments {
     /// Print all fields of study files: unit, default, meaning
     #[arg(long)]
     fields: bool,
-    /// File to write [default: NAME_solution.sto in the current folder]
-    #[arg(long, value_name = "OUT.sto")]
-    out: Option<PathBuf>,
-    /// Initial guess (.sto), overriding that of the study
-    #[arg(long, value_name = "GUESS.sto")]
-    guess: Option<PathBuf>,
     /// Continue from the saved iterate of a stopped solve: OUT.sto.iterate, or the file given
     #[arg(long, value_name = "ITERATE", num_args = 0..=1, default_missing_value = BESIDE)]
     resume: Option<PathBuf>,
@@ -61,30 +55,14 @@ pub struct Arguments {
     /// legendre-gauss-radau-N
     #[arg(long)]
     scheme: Option<String>,
-    /// Tolerance of the optimality conditions, overriding that of the study
-    #[arg(long)]
-    tolerance: Option<f64>,
-    /// Maximum number of iterations
-    #[arg(long)]
-    max_iterations: Option<usize>,
-    /// Number of threads; results do not depend on it [default: number of cores]
-    #[arg(long)]
-    threads: Option<usize>,
     /// Seconds between two saved iterates
     #[arg(long, value_name = "S")]
     save_every: Option<f64>,
-    /// HTML page to write: costs, quality, plots and an animated figure of the solution
-    #[arg(long, value_name = "PAGE.html")]
-    report: Option<PathBuf>,
     /// Initial barrier parameter; smaller values stay closer to the guess
     #[arg(long, value_name = "MU")]
     barrier: Option<f64>,
-    /// Check the solution by forward simulation from its initial state and report the difference
-    #[arg(long)]
-    simulate: bool,
-    /// Print only warnings and errors
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    output: flags::OutputFlags,
 }
 
 impl Arguments {
@@ -100,23 +78,16 @@ impl Arguments {
             references,
             kinematics: self.kinematics.clone().map(Into::into),
             options: SolveOptions {
-                solution: self.out.clone(),
-                report: self.report.clone(),
-                guess: self.guess.clone().map(Into::into),
                 intervals: self.intervals,
                 coarse: self.coarse.clone(),
                 starts: self.starts,
                 refine: self.refine,
                 scheme: self.scheme.clone(),
-                tolerance: self.tolerance,
-                max_iterations: self.max_iterations,
                 barrier: self.barrier,
-                threads: self.threads,
-                simulate: self.simulate,
-                save_iterates: true,
                 iterate: self.resume.clone().filter(|r| r != Path::new(BESIDE)),
                 save_every_s: self.save_every,
                 resume: self.resume.is_some(),
+                ..self.output.options(&SolveOptions::default())
             },
             study,
             ..Solve::default()
@@ -135,10 +106,10 @@ fn reference(study: &Path, text: &str) -> Result<GoalReference, Error> {
 /// Runs `soleus solve`.
 pub fn run(a: &Arguments) -> Result<(), Error> {
     if a.print_example {
-        return enter(None, a.quiet, |cx| print(cx, EXAMPLE));
+        return enter(None, a.output.quiet, |cx| print(cx, EXAMPLE));
     }
     if a.fields {
-        return enter(None, a.quiet, |cx| print(cx, &fields()));
+        return enter(None, a.output.quiet, |cx| print(cx, &fields()));
     }
-    enter(None, a.quiet, |cx| finish(cx, a.request()?.run(cx)))
+    enter(None, a.output.quiet, |cx| finish(cx, a.request()?.run(cx)))
 }
