@@ -15,6 +15,7 @@
 //! solved along the tree, without fill-in.
 //!
 //! On the diagonal of (2), absolute values of ∂ż/∂z are used: a muscle that runs away moves at most by its rate over that slope.
+//! Rates of De Groote and Fregly's muscle are bounded near the singularities of its explicit form, and so is its tendon force.
 //!
 //! Not included in D and K are velocity-dependent and gravity terms of the bodies, changes of moment arms with the
 //! pose, forces between two moving bodies, changes of friction with the depth, and negative slopes of muscles, joints
@@ -30,6 +31,7 @@ use crate::evaluation::{Evaluation, join_forces};
 use soleus_dynamics::contact::Touch;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::multibody::{Tree, compute_accelerations, compute_generalized_forces};
+use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{Kinematics, Loads, State, System, Workspace};
 use soleus_graph::{Graph, Op, Recorded, Recording, resume};
@@ -38,6 +40,14 @@ use std::ops::Range;
 
 /// Share of a position error that a step takes away.
 const CORRECTED: f64 = 0.2;
+
+/// Least product of activation and active force–length in a step: the explicit form of De Groote and Fregly's muscle
+/// divides by it. Forces differ by at most this share of F₀; with less, slack muscles have larger rates, which grow with the force.
+const LEAST_GAIN: f64 = 1e-3;
+
+/// Least normalized tendon force of De Groote and Fregly's muscle, whose tendon curve is 0.2 exp(…) − 0.2. There is no
+/// length beyond it, so a step goes at most half of the way.
+const LEAST_TENDON_FORCE: f64 = -0.2;
 
 /// A pivot below this, kg or kg·m², is none.
 const PIVOT: f64 = 1e-13;
@@ -57,6 +67,8 @@ pub(crate) struct Stiffness<T> {
     mass: Vec<T>,
     /// f: generalized forces less those of velocities.
     load: Vec<T>,
+    /// ż, with bounds where a muscle is slack ([`LEAST_GAIN`]).
+    rates: Vec<T>,
     paths: Vec<PathLaw<T>>,
     /// Forces on single mobilities: which, and the force.
     mobilities: Vec<(usize, T)>,
@@ -105,6 +117,7 @@ impl<T: Copy> Stiffness<T> {
         Stiffness {
             mass: list(&self.mass, f),
             load: list(&self.load, f),
+            rates: list(&self.rates, f),
             paths: self
                 .paths
                 .iter()
@@ -175,15 +188,18 @@ impl Stiffness<Recorded> {
 
         let kin = ws.kin.view(x.time);
         let (mut paths, mut mobilities, mut touches) = (Vec::new(), Vec::new(), Vec::new());
+        let mut rates = ws.zdot.clone();
         for (i, f) in system.forces.iter().enumerate().filter(|(_, f)| f.enabled) {
             Recorded::enter(Part::Force, i);
             match (&f.actor, &f.path) {
-                (_, Some(_)) => paths.push(PathLaw {
-                    force: i,
-                    length: ws.paths[i].length(),
-                    speed: ws.paths[i].speed(),
-                    tension: ws.tension[i],
-                }),
+                (actor, Some(_)) => {
+                    let (length, speed) = (ws.paths[i].length(), ws.paths[i].speed());
+                    if let Actor::Muscle(m) = actor {
+                        let (e, z) = (controls[f.controls.start], &x.z[f.states.clone()]);
+                        m.bounded_dynamics(length, speed, e, z, &mut rates[f.states.clone()], LEAST_GAIN);
+                    }
+                    paths.push(PathLaw { force: i, length, speed, tension: ws.tension[i] });
+                }
                 (Actor::Force(c), None) => {
                     let (bodies, touched) = c.touches();
                     visit_touches(c.kernel(), &kin, &mut |touch| {
@@ -212,6 +228,7 @@ impl Stiffness<Recorded> {
         Stiffness {
             mass: (0..n * n).map(|k| ws.mass.at(k / n, k % n)).collect(),
             load,
+            rates,
             paths,
             mobilities,
             touches,
@@ -294,7 +311,7 @@ impl Evaluation {
             let by: Vec<u32> = by.iter().copied().filter(|i| graph.value_of(*i).is_none()).collect();
             graph.forward(outputs, &by, &vec![one; by.len()])
         };
-        let laws: Vec<u32> = s.paths.iter().map(|p| p.tension).chain(self.zdot.iter().copied()).collect();
+        let laws: Vec<u32> = s.paths.iter().map(|p| p.tension).chain(s.rates.iter().copied()).collect();
         let lengths: Vec<u32> = s.paths.iter().map(|p| p.length).collect();
         let speeds: Vec<u32> = s.paths.iter().map(|p| p.speed).collect();
         let by_length = along(graph, &laws, &lengths);
@@ -350,7 +367,7 @@ impl Evaluation {
     ) -> Vec<Recorded> {
         let (tree, n) = (&system.tree, system.tree.num_mobilities);
         let s = self.stiffness.map(&mut |node| at(node));
-        let rates: Vec<Recorded> = self.zdot.iter().map(|&i| at(i)).collect();
+        let rates = s.rates.clone();
         let qdot: Vec<Recorded> = self.qdot.iter().map(|&i| at(i)).collect();
         let z: Vec<Recorded> = self.layout.z.clone().map(|i| at(self.inputs[i])).collect();
         let mut equations = TreeEquations::new(tree, s.mass.clone(), s.load.clone());
@@ -371,7 +388,7 @@ impl Evaluation {
                 for c in 0..m {
                     let slope = h * at(slopes.by_state[c][law(k)]);
                     // A state that runs away by itself is held back as one that decays as fast: a slack muscle of De Groote and Fregly
-                    // runs away at 1e39/s, near the singularity of its explicit form, with rates of 1e36/s.
+                    // runs away near the singularities of its explicit form.
                     block[r * m + c] = if r == c {
                         let one = Recorded::cst(1.0);
                         Real::max(one - slope, one + slope)
@@ -436,12 +453,25 @@ impl Evaluation {
             for (j, du) in du.iter().enumerate() {
                 change += at(slopes.arms[p][j]) * *du;
             }
+            let tendon = tendon_state(system, s.paths[p].force);
             for (k, b) in states.zip(response) {
                 later[k] += b * change;
+                if tendon == Some(k) {
+                    later[k] = Real::max(later[k], (z[k] + LEAST_TENDON_FORCE) * 0.5);
+                }
             }
         }
         du.into_iter().chain(later).collect()
     }
+}
+
+/// The state of a force that [`LEAST_TENDON_FORCE`] bounds.
+fn tendon_state(system: &System, force: usize) -> Option<usize> {
+    let f = &system.forces[force];
+    let Actor::Muscle(m) = &f.actor else { return None };
+    let CompiledMuscle::DeGrooteFregly2016(m) = &**m else { return None };
+    let k = m.state_names().iter().position(|name| *name == "normalized_tendon_force")?;
+    Some(f.states.start + k)
 }
 
 /// Solves a few equations for two right-hand sides, from the last on: activations come first and depend on nothing else.

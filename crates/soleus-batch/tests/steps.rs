@@ -2,6 +2,8 @@
 
 use soleus_batch::{Batch, BatchOptions, BatchParameter, Step};
 use soleus_dynamics::System;
+use soleus_model::force::ForceKind;
+use soleus_model::muscle::MuscleKind;
 
 fn model() -> (soleus_model::Model, System) {
     let model = super::agreement::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/gait2d.osim"));
@@ -363,4 +365,52 @@ fn analytic_implicit_step_with_a_coupler() {
         let off = 0.01 * 0.8f64.powi(step + 1);
         assert!((x(1, 1) - 2.0 * x(0, 1) - off).abs() < 1e-6, "step {step}: {}", x(1, 1) - 2.0 * x(0, 1));
     }
+}
+
+/// Tendons far beyond what they hold or push, of muscles whose explicit form has rates of 1e40/s or none there: a step of
+/// 2 ms remains within the tendons' range, and rates that fibers can have are those of the engine, to the last bit.
+#[test]
+fn issue_22_slack_muscles_are_stepped() {
+    let (mut model, _) = model();
+    for f in &mut model.forces {
+        let ForceKind::Muscle(m) = &mut f.kind else { continue };
+        m.kind = MuscleKind::DeGrooteFregly2016(Default::default());
+    }
+    let system = System::compile(&model).unwrap();
+    let n = system.tree.num_mobilities;
+    let tendons: Vec<usize> =
+        (0..system.num_aux).filter(|&i| system.aux_names[i].ends_with("/normalized_tendon_force")).collect();
+    assert!(!tendons.is_empty());
+    let forces = [-0.199, -0.1, -0.01, 0.0, 0.1, 1.0, 3.0, 6.0];
+    let mut batch = Batch::new(&model, &system, forces.len(), BatchOptions::default()).unwrap();
+    for &i in &tendons {
+        batch.states_mut()[(2 * n + i) * forces.len()..][..forces.len()].copy_from_slice(&forces);
+    }
+    batch.controls_mut().fill(0.01);
+    for k in 0..250 {
+        assert_eq!(batch.step(0.002), 0, "step {k}");
+        for &i in &tendons {
+            let list = &batch.states()[(2 * n + i) * forces.len()..][..forces.len()];
+            assert!(list.iter().all(|f| (-0.2..7.0).contains(f)), "step {k}: {list:?}");
+        }
+    }
+    let (mut equal, mut different) = (0, 0);
+    let mut ws = system.workspace::<f64>();
+    let _ = system.compute_motion(&system.default_state, &vec![0.0; system.num_controls], &mut ws);
+    for (i, f) in system.forces.iter().enumerate() {
+        let length = ws.paths[i].length();
+        let soleus_dynamics::system::Actor::Muscle(m) = &f.actor else { continue };
+        for force in forces {
+            let mut z = system.default_state.z[f.states.clone()].to_vec();
+            z.iter_mut().for_each(|z| *z = 0.5);
+            *z.last_mut().unwrap() = force;
+            let (mut rates, mut bounded) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+            m.dynamics(length, 0.0, 0.5, &z, &mut rates);
+            m.bounded_dynamics(length, 0.0, 0.5, &z, &mut bounded, 1e-3);
+            assert!(bounded.iter().all(|r| r.is_finite()), "{bounded:?}");
+            equal += usize::from(rates == bounded);
+            different += usize::from(rates != bounded);
+        }
+    }
+    assert!(equal > 0 && different > 0, "{equal} {different}");
 }

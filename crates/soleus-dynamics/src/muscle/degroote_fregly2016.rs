@@ -22,6 +22,9 @@ const D: [f64; 4] = [-0.3211346127989808, -8.149, -0.374, 0.8825327733249912];
 /// c₁ and c₃ of the tendon curve; c₂ = 1.
 const C1: f64 = 0.2;
 const C3: f64 = 0.2;
+/// Argument of the hyperbolic sine in the inverse of (3) where its bounded form goes on along the tangent: 180 v_max, far
+/// beyond what fibers do, and far below what overflows.
+const STEEPEST: f64 = 8.0;
 /// Exponent of the passive curve.
 const KPE: f64 = 4.0;
 /// Normalized fiber length where the passive force is zero.
@@ -260,6 +263,35 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
     /// dynamics see [`residual`](Self::residual).
     #[inline]
     pub fn dynamics<T: Over<P>>(&self, L: T, Ldot: T, e: T, states: &[T], states_dot: &mut [T]) -> T {
+        self.dynamics_of(L, Ldot, e, states, states_dot, None)
+    }
+
+    /// The same with bounds on the explicit form, which divides by a f_L and cos φ and has an exponential of the result: rates
+    /// of a slack muscle, or of one that is shorter than its tendon, are beyond all numbers and grow with its force. a f_L is at
+    /// least `least`, which changes the force at which a muscle rests by at most `least` F₀, and f_V (3) is linear beyond
+    /// 180 v_max.
+    pub fn bounded_dynamics<T: Over<P>>(
+        &self,
+        L: T,
+        Ldot: T,
+        e: T,
+        states: &[T],
+        states_dot: &mut [T],
+        least: f64,
+    ) -> T {
+        self.dynamics_of(L, Ldot, e, states, states_dot, Some(least))
+    }
+
+    #[inline(always)]
+    fn dynamics_of<T: Over<P>>(
+        &self,
+        L: T,
+        Ldot: T,
+        e: T,
+        states: &[T],
+        states_dot: &mut [T],
+        least: Option<f64>,
+    ) -> T {
         let (a, rest) = self.split(e, states);
         if self.has_activation {
             states_dot[0] = self.activation.rate(a, e);
@@ -271,7 +303,11 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
         }
         let f = rest[0];
         let p = self.position(L, self.tendon_length(f));
-        let v = DeGrooteFregly2016Muscle::velocity((f / p.cos - p.fp) / (a * p.fl));
+        let (load, gain) = (f / p.cos - p.fp, a * p.fl);
+        let v = match least {
+            None => DeGrooteFregly2016Muscle::velocity(load / gain),
+            Some(least) => DeGrooteFregly2016Muscle::bounded_velocity(load / Real::max(gain, T::cst(least))),
+        };
         let ltdot = Ldot - v * self.v0 / p.cos;
         states_dot[usize::from(self.has_activation)] = ltdot * self.per_ls * self.tendon_slope(f);
         f * self.f0
@@ -321,6 +357,13 @@ impl DeGrooteFregly2016Muscle {
     #[inline(always)]
     pub fn velocity<T: Real>(fv: T) -> T {
         (((fv - D[3]) * (1.0 / D[0])).sinh() - D[2]) / D[1]
+    }
+
+    /// The same, continued along its tangent where sinh is of more than [`STEEPEST`].
+    fn bounded_velocity<T: Real>(fv: T) -> T {
+        let w = (fv - D[3]) * (1.0 / D[0]);
+        let inside = Real::max(Real::min(w, T::cst(STEEPEST)), T::cst(-STEEPEST));
+        (inside.sinh() + (w - inside) * elementary::cosh(STEEPEST) - D[2]) / D[1]
     }
 
     /// Active force along the tendon (N) at full activation with a rigid tendon, F₀ f_L f_V cos φ. With

@@ -157,6 +157,26 @@ impl CompiledMuscle {
         }
     }
 
+    /// The same with rates that stay finite where a muscle is slack, for steps that may end there: in the explicit form of
+    /// De Groote and Fregly's muscle the product of activation and active force–length is at least `least`, and the
+    /// force–velocity curve is linear beyond 180 v_max. Other muscles are as they are.
+    pub fn bounded_dynamics<T: Real>(
+        &self,
+        L: T,
+        Ldot: T,
+        excitation: T,
+        states: &[T],
+        states_dot: &mut [T],
+        least: f64,
+    ) -> T {
+        match self {
+            CompiledMuscle::DeGrooteFregly2016(m) => {
+                m.bounded_dynamics(L, Ldot, excitation, states, states_dot, least)
+            }
+            _ => self.dynamics(L, Ldot, excitation, states, states_dot),
+        }
+    }
+
     /// All quantities of the muscle, for reports and analyses; same arguments as [`dynamics`](Self::dynamics).
     pub fn info<T: Real>(&self, L: T, Ldot: T, excitation: T, states: &[T]) -> MuscleInfo<T> {
         match self {

@@ -114,7 +114,7 @@ impl Assembler {
         }
     }
 
-    /// An instruction with a VEX prefix of three bytes. `w` tells the kind of number where a prefix does not.
+    /// An instruction with a VEX prefix of two or three bytes. `w` tells the kind of number where a prefix does not.
     fn emit_narrow(
         &mut self,
         op: Code,
@@ -134,9 +134,14 @@ impl Assembler {
             Source::Constant(c) => (0, 0x80 | (reg & 7) << 3 | 6, Some(c * 32)),
         };
         let vvvv = first.unwrap_or(0);
-        self.code.push(0xc4);
-        self.code.push(((reg >> 3 & 1) ^ 1) << 7 | 1 << 6 | (b ^ 1) << 5 | map);
-        self.code.push(w << 7 | (!vvvv & 0xf) << 3 | 4 | prefix);
+        let r = ((reg >> 3 & 1) ^ 1) << 7;
+        if map == 1 && b == 0 {
+            // The short prefix has neither a map nor a high bit of the second source.
+            self.code.extend([0xc5, r | (!vvvv & 0xf) << 3 | 4 | prefix]);
+        } else {
+            self.code.extend([0xc4, r | 1 << 6 | (b ^ 1) << 5 | map]);
+            self.code.push(w << 7 | (!vvvv & 0xf) << 3 | 4 | prefix);
+        }
         self.code.push(opcode);
         self.code.push(modrm);
         if let Some(d) = displacement {

@@ -22,6 +22,13 @@ pub(super) struct Call {
     pub power: f64,
 }
 
+impl Call {
+    /// The place of the second operand, or of the first if there is no second.
+    pub fn second(&self) -> u32 {
+        if self.op == Op::Atan2 { self.b } else { self.a }
+    }
+}
+
 /// Where an output is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output {
@@ -157,6 +164,14 @@ pub(super) fn compile(p: &Program, single: bool, kind: Kind) -> Compiled {
             Work::Function => order[2 * stage[i] as usize + 1].push(i as u32),
             _ => order[2 * stage[i] as usize].push(i as u32),
         }
+    }
+    // The same functions one after the other.
+    for list in order.iter_mut().skip(1).step_by(2) {
+        list.sort_by_key(|&i| {
+            let n = p.nodes[i as usize];
+            let (table, row) = if n.op == Op::Cell { (n.b, same[n.a as usize]) } else { (0, 0) };
+            (n.op, table, row)
+        });
     }
     let mut position = 0;
     for (k, list) in order.iter().enumerate() {

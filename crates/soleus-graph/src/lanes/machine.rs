@@ -1,12 +1,13 @@
 //! Executes machine code and functions, stage by stage.
 
 use super::assembler::{Executable, Kind};
-use super::compile::{ALL_BUT_SIGN_F32, Call, Compiled, Output, compile};
+use super::compile::{ALL_BUT_SIGN_F32, Compiled, Output, compile};
 use super::functions;
-use super::{Job, Steps};
-use crate::graph::{Op, Table};
+use super::vector::{Lane, Vector};
+use super::{COPIES_AT_A_TIME, Job, Steps};
+use crate::graph::Table;
 use crate::program::Program;
-use soleus_math::elementary;
+use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 use std::ops::Range;
 
 /// One or two places: 64 bytes, where machine code likes them.
@@ -14,28 +15,31 @@ use std::ops::Range;
 #[repr(C, align(64))]
 struct Place([u8; 64]);
 
-/// Numbers of a place.
-trait Lane: Copy {
-    const ZERO: Self;
-    fn from_f64(x: f64) -> Self;
-    fn to_f64(self) -> f64;
+/// Numbers of a group of copies; lanes without a copy repeat the last one.
+#[inline(always)]
+fn group_of<T: Lane, const N: usize>(from: &[f64]) -> [T; N] {
+    let mut lanes = [T::ZERO; N];
+    if let Ok(from) = <&[f64; N]>::try_from(from) {
+        for l in 0..N {
+            lanes[l] = T::from_f64(from[l]);
+        }
+    } else {
+        for l in 0..N {
+            lanes[l] = T::from_f64(from[l.min(from.len() - 1)]);
+        }
+    }
+    lanes
 }
-impl Lane for f64 {
-    const ZERO: f64 = 0.0;
-    fn from_f64(x: f64) -> f64 {
-        x
-    }
-    fn to_f64(self) -> f64 {
-        self
-    }
-}
-impl Lane for f32 {
-    const ZERO: f32 = 0.0;
-    fn from_f64(x: f64) -> f32 {
-        x as f32
-    }
-    fn to_f64(self) -> f64 {
-        f64::from(self)
+
+/// The inverse of [`group_of`].
+#[inline(always)]
+fn copies_of<T: Lane, const N: usize>(lanes: &[T; N], to: &mut [f64]) {
+    if let Ok(to) = <&mut [f64; N]>::try_from(&mut *to) {
+        for l in 0..N {
+            to[l] = lanes[l].to_f64();
+        }
+    } else {
+        to.iter_mut().zip(lanes).for_each(|(to, lane)| *to = lane.to_f64());
     }
 }
 
@@ -88,59 +92,81 @@ impl Machine {
         // SAFETY: `new` found the instructions of this kind.
         unsafe {
             match (self.kind, self.single) {
-                (Kind::Avx512, true) => self.run_wide::<f32, 16>(job, take),
-                (Kind::Avx512, false) => self.run_wide::<f64, 8>(job, take),
-                (Kind::Avx2, true) => self.run_narrow::<f32, 8>(job, take),
-                (Kind::Avx2, false) => self.run_narrow::<f64, 4>(job, take),
+                (Kind::Avx512, true) => self.run_wide::<__m512, f32, 16>(job, take),
+                (Kind::Avx512, false) => self.run_wide::<__m512d, f64, 8>(job, take),
+                (Kind::Avx2, true) => self.run_narrow::<__m256, f32, 8>(job, take),
+                (Kind::Avx2, false) => self.run_narrow::<__m256d, f64, 4>(job, take),
             }
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]
-    fn run_wide<T: Lane, const N: usize>(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
-        self.run_lanes::<T, N>(job, take);
+    #[target_feature(enable = "avx512f,avx512dq,fma")]
+    fn run_wide<V: Vector<Number = T>, T: Lane, const N: usize>(
+        &self,
+        job: &Job,
+        take: &dyn Fn() -> Option<Range<usize>>,
+    ) {
+        self.run_lanes::<V, T, N>(job, take);
     }
 
     #[target_feature(enable = "avx2,fma")]
-    fn run_narrow<T: Lane, const N: usize>(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
-        self.run_lanes::<T, N>(job, take);
+    fn run_narrow<V: Vector<Number = T>, T: Lane, const N: usize>(
+        &self,
+        job: &Job,
+        take: &dyn Fn() -> Option<Range<usize>>,
+    ) {
+        self.run_lanes::<V, T, N>(job, take);
     }
 
     #[inline(always)]
-    fn run_lanes<T: Lane, const N: usize>(&self, job: &Job, take: &dyn Fn() -> Option<Range<usize>>) {
+    fn run_lanes<V: Vector<Number = T>, T: Lane, const N: usize>(
+        &self,
+        job: &Job,
+        take: &dyn Fn() -> Option<Range<usize>>,
+    ) {
         let mut places = vec![Place([0; 64]); self.compiled.places as usize];
         let base: *mut [T; N] = places.as_mut_ptr().cast();
         for &(place, value) in &self.compiled.filled {
             // SAFETY: the place is one of those; its bytes are N numbers of type T, or half of the 64 for AVX2.
             unsafe { *base.add(place as usize) = [T::from_f64(value); N] };
         }
+        // Inputs and outputs of the groups of N copies that are taken at once. They are converted number by number, as they
+        // lie in memory: group by group, every page of them would be visited again.
+        let groups = COPIES_AT_A_TIME.div_ceil(N);
+        let (inputs, outputs) = (self.inputs, self.compiled.outputs.len());
+        let mut before = vec![[T::ZERO; N]; groups * inputs];
+        let mut after = vec![[T::ZERO; N]; groups * outputs];
         while let Some(copies) = take() {
-            for first in copies.clone().step_by(N) {
-                let count = N.min(copies.end - first);
-                for i in 0..self.inputs {
-                    // SAFETY: inputs of copies that are this thread's alone.
-                    let from = unsafe { std::slice::from_raw_parts(job.x.add(i * job.n + first), count) };
-                    let mut lanes = [T::ZERO; N];
-                    for l in 0..N {
-                        // Lanes without a copy repeat the last one.
-                        lanes[l] = T::from_f64(from[l.min(count - 1)]);
-                    }
-                    // SAFETY: inputs are the first places.
-                    unsafe { *base.add(i) = lanes };
+            for i in 0..inputs {
+                // SAFETY: inputs of copies that are this thread's alone.
+                let row =
+                    unsafe { std::slice::from_raw_parts(job.x.add(i * job.n + copies.start), copies.len()) };
+                for (group, from) in row.chunks(N).enumerate() {
+                    before[group * inputs + i] = group_of(from);
                 }
-                match job.advance {
-                    None => {
-                        self.run_stages::<T, N>(base);
-                        for i in 0..self.compiled.outputs.len() {
-                            let lanes = self.output::<T, N>(base, i);
-                            for (l, v) in lanes.iter().take(count).enumerate() {
-                                // SAFETY: within the results of all copies, and of a copy of this thread.
-                                unsafe { *job.y.add(i * job.n + first + l) = v.to_f64() };
-                            }
-                        }
+            }
+            for (group, first) in copies.clone().step_by(N).enumerate() {
+                let from = &before[group * inputs..(group + 1) * inputs];
+                // SAFETY: inputs are the first places.
+                unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), base, inputs) };
+                if let Some((steps, failed)) = job.advance {
+                    let count = N.min(copies.end - first);
+                    self.advance::<V, T, N>(base, job, steps, failed, first..first + count);
+                } else {
+                    self.run_stages::<V, T, N>(base);
+                    for (i, to) in after[group * outputs..(group + 1) * outputs].iter_mut().enumerate() {
+                        *to = self.output::<V, T, N>(base, i);
                     }
-                    Some((steps, failed)) => {
-                        self.advance::<T, N>(base, job, steps, failed, first..first + count)
+                }
+            }
+            if job.advance.is_none() {
+                for i in 0..outputs {
+                    // SAFETY: results of copies that are this thread's alone.
+                    let row = unsafe {
+                        std::slice::from_raw_parts_mut(job.y.add(i * job.n + copies.start), copies.len())
+                    };
+                    for (group, to) in row.chunks_mut(N).enumerate() {
+                        copies_of(&after[group * outputs + i], to);
                     }
                 }
             }
@@ -148,18 +174,19 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn run_stages<T: Lane, const N: usize>(&self, base: *mut [T; N]) {
+    fn run_stages<V: Vector<Number = T>, T: Lane, const N: usize>(&self, base: *mut [T; N]) {
         for (begin, calls) in &self.compiled.stages {
             // SAFETY: the stage begins there, and places and constants are all that it names.
             unsafe { self.executable.run(*begin, base.cast(), self.constants.as_ptr()) };
-            for call in calls {
-                self.call::<T, N>(call, base);
+            for calls in calls.chunk_by(|a, b| a.op == b.op) {
+                // SAFETY: places of a call are places of this machine, whose instructions the CPU has.
+                unsafe { functions::compute::<V>(calls, base.cast(), &self.tables) };
             }
         }
     }
 
     #[inline(always)]
-    fn output<T: Lane, const N: usize>(&self, base: *mut [T; N], i: usize) -> [T; N] {
+    fn output<V: Vector<Number = T>, T: Lane, const N: usize>(&self, base: *mut [T; N], i: usize) -> [T; N] {
         match self.compiled.outputs[i] {
             Output::Constant(c) => [T::from_f64(c); N],
             // SAFETY: a place of this machine.
@@ -169,7 +196,7 @@ impl Machine {
 
     /// Steps of the copies whose inputs are in the first places.
     #[inline(always)]
-    fn advance<T: Lane, const N: usize>(
+    fn advance<V: Vector<Number = T>, T: Lane, const N: usize>(
         &self,
         base: *mut [T; N],
         job: &Job,
@@ -182,12 +209,12 @@ impl Machine {
         let mut next = vec![[T::ZERO; N]; states];
         let (mut good, mut done) = ([true; N], [0usize; N]);
         for _ in 0..steps.count {
-            self.run_stages::<T, N>(base);
-            let doubt = self.output::<T, N>(base, states);
+            self.run_stages::<V, T, N>(base);
+            let doubt = self.output::<V, T, N>(base, states);
             // Not 0 as soon as one output is not finite.
             let mut sum = [0.0; N];
             for (i, next) in next.iter_mut().enumerate() {
-                *next = self.output::<T, N>(base, i);
+                *next = self.output::<V, T, N>(base, i);
                 for l in 0..N {
                     sum[l] += next[l].to_f64() * 0.0;
                 }
@@ -222,36 +249,5 @@ impl Machine {
                 *failed.add(copy) |= !good[l];
             }
         }
-    }
-
-    #[inline(always)]
-    fn call<T: Lane, const N: usize>(&self, call: &Call, base: *mut [T; N]) {
-        // SAFETY: places of a call are places of this machine.
-        let read = |place: u32| unsafe { (*base.add(place as usize)).map(T::to_f64) };
-        let a: [f64; N] = read(call.a);
-        let y = match call.op {
-            Op::Exp => functions::exp(&a),
-            Op::Ln => functions::ln(&a),
-            Op::Sin => functions::sin(&a, 0),
-            Op::Cos => functions::sin(&a, 1),
-            Op::Tanh => functions::tanh(&a),
-            Op::Sinh => functions::sinh(&a),
-            Op::Cosh => functions::cosh(&a),
-            Op::Pow => a.map(|a| elementary::powf(a, call.power)),
-            Op::Atan2 => {
-                let b = read(call.b);
-                std::array::from_fn(|l| elementary::atan2(a[l], b[l]))
-            }
-            Op::Rank => a.map(|a| self.tables[call.b as usize].rank(a)),
-            Op::Cell => {
-                let Table { values, width } = &self.tables[call.b as usize];
-                let (width, column) = (*width as u32, call.column as usize);
-                let last = f64::from(values.len() as u32 / width - 1);
-                a.map(|a| values[(a.min(last) as u32 * width) as usize + column])
-            }
-            op => a.map(|a| op.compute(a, 0.0, 0.0)),
-        };
-        // SAFETY: as above.
-        unsafe { *base.add(call.to as usize) = y.map(T::from_f64) };
     }
 }

@@ -10,6 +10,8 @@ mod compile;
 mod functions;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod machine;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod vector;
 
 use crate::program::Program;
 use std::ops::Range;
