@@ -208,7 +208,7 @@ fn compile_only(folder: &Path, library: &str) -> Fallible<()> {
             s.room
         );
         for single in [true, false] {
-            let text = source::write(&program, name, source::Language::Cuda, single);
+            let text = source::write_for_device(&program, name, single);
             let how =
                 Compile { library: library.into(), architecture: "sm_90".into(), fast: single, threads: 0 };
             let start = Instant::now();
@@ -294,7 +294,7 @@ fn build(
     for time in &mut times {
         let start = Instant::now();
         let program = read_program(folder, name)?;
-        let text = source::write(&program, name, source::Language::Cuda, how.fast);
+        let text = source::write_for_device(&program, name, how.fast);
         let binary = how.stored(&text, &mut store)?;
         size = binary.len();
         kernel = Some(device.load(&binary, name)?);

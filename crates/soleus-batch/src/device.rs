@@ -52,7 +52,7 @@ impl DeviceBatch {
             threads: 0,
         };
         let mut kernel = |program: &Program, name: &str| {
-            let text = source::write(program, name, source::Language::Cuda, single);
+            let text = source::write_for_device(program, name, single);
             let binary = how.stored(&text, store)?;
             device.load(&binary, name)
         };

@@ -183,9 +183,9 @@ impl Memory {
     }
 }
 
-/// A loaded kernel.
+/// A loaded kernel, and the bytes of shared memory that a block of it needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Kernel(*mut c_void);
+pub struct Kernel(*mut c_void, u32);
 
 impl Device {
     /// The first device of this machine.
@@ -208,13 +208,22 @@ impl Device {
 
     /// Loads a kernel from a binary.
     pub fn load(&self, binary: &[u8], name: &str) -> Result<Kernel, CudaError> {
-        let name = CString::new(name).map_err(|_| CudaError::Compile("a name with a zero".to_string()))?;
+        let zero = |_| CudaError::Compile("a name with a zero".to_string());
+        let size_of_it = CString::new(format!("{name}_shared")).map_err(zero)?;
+        let name = CString::new(name).map_err(zero)?;
         let (mut module, mut kernel): (*mut c_void, *mut c_void) =
             (std::ptr::null_mut(), std::ptr::null_mut());
         call!(self.driver, cuModuleLoadData(&mut module => *mut *mut c_void, binary.as_ptr() => *const u8))?;
         call!(self.driver, cuModuleGetFunction(&mut kernel => *mut *mut c_void, module => *mut c_void,
             name.as_ptr() => *const c_char))?;
-        Ok(Kernel(kernel))
+        let (mut at, mut bytes, mut shared) = (Memory(0), 0usize, [0 as c_int]);
+        call!(self.driver, cuModuleGetGlobal_v2(&mut at.0 => *mut u64, &mut bytes => *mut usize, module => *mut c_void,
+            size_of_it.as_ptr() => *const c_char))?;
+        self.read(at, &mut shared)?;
+        // More than 48 KiB must be asked for.
+        const LARGEST_SHARED_MEMORY: c_int = 8;
+        call!(self.driver, cuFuncSetAttribute(kernel => *mut c_void, LARGEST_SHARED_MEMORY => c_int, shared[0] => c_int))?;
+        Ok(Kernel(kernel, shared[0].unsigned_abs()))
     }
 
     /// Allocates memory, in bytes.
@@ -288,7 +297,7 @@ impl Device {
         let (mut x, mut y, mut n) = (x.0, y.0, n as i64);
         let mut arguments: [*mut c_void; 3] = [(&raw mut x).cast(), (&raw mut y).cast(), (&raw mut n).cast()];
         call!(self.driver, cuLaunchKernel(kernel.0 => *mut c_void, blocks => c_uint, 1 => c_uint, 1 => c_uint,
-            128 => c_uint, 1 => c_uint, 1 => c_uint, 0 => c_uint, std::ptr::null_mut() => *mut c_void,
+            128 => c_uint, 1 => c_uint, 1 => c_uint, kernel.1 => c_uint, std::ptr::null_mut() => *mut c_void,
             arguments.as_mut_ptr() => *mut *mut c_void, std::ptr::null_mut() => *mut *mut c_void))
     }
 

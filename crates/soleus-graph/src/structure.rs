@@ -88,6 +88,8 @@ pub struct Structured {
     pub schedule: Vec<(usize, Range<usize>)>,
     /// Size of the scratch memory.
     pub room: usize,
+    /// Number of its places, the first ones, that are worth fast memory. A column of slots has only such places or only others.
+    pub fast: usize,
     /// Locations of the outputs.
     pub outputs: Vec<Found>,
     /// Lookup tables of the nodes.
@@ -143,6 +145,12 @@ const PLACE: u32 = 3 << 30;
 impl Structured {
     /// Finds the templates of a program.
     pub fn new(p: &Program) -> Structured {
+        Structured::with_fast_places(p, 0)
+    }
+
+    /// The same for scratch memory of which up to `most` places are faster than the others, as the shared memory of a device is: they hold
+    /// the values that are used most for the time that they wait.
+    pub fn with_fast_places(p: &Program, most: usize) -> Structured {
         let mut shapes = Shapes::default();
         let pieces: Vec<Piece> = cut(p).into_iter().map(|nodes| shapes.piece(p, nodes)).collect();
         let mut count = vec![0; shapes.keys.len()];
@@ -161,8 +169,8 @@ impl Structured {
         }
         let mut shapes = Shapes::default();
         let pieces: Vec<Piece> = joined.into_iter().map(|(nodes, _)| shapes.piece(p, nodes)).collect();
-        let (place, kept, room) = places(p, &pieces);
-        assemble(p, &pieces, &shapes.keys, &place, &kept, room)
+        let (place, kept, [fast, room]) = places(p, &pieces, most);
+        assemble(p, &pieces, &shapes.keys, &place, &kept, [fast, room])
     }
 
     /// Number of stored operations.
@@ -376,8 +384,9 @@ fn schedule(p: &Program, pieces: &[Piece]) -> Vec<usize> {
     order
 }
 
-/// Where values wait that other pieces or outputs need: the place of each node, which nodes of each template have one, and how many there are.
-fn places(p: &Program, pieces: &[Piece]) -> (Vec<u32>, Vec<Vec<bool>>, usize) {
+/// Where values wait that other pieces or outputs need: the place of each node, which nodes of each template have one, and how many there are:
+/// fast ones, which come first, and all.
+fn places(p: &Program, pieces: &[Piece], most: usize) -> (Vec<u32>, Vec<Vec<bool>>, [usize; 2]) {
     let piece_of = piece_of(p, pieces);
     // The position after which a value is not needed; none for those that stay inside.
     let mut last: Vec<Option<usize>> = vec![None; p.nodes.len()];
@@ -399,22 +408,91 @@ fn places(p: &Program, pieces: &[Piece]) -> (Vec<u32>, Vec<Vec<bool>>, usize) {
             kept[k] |= last[n as usize].is_some();
         }
     }
-    let (mut place, mut free, mut room) = (vec![NONE; p.nodes.len()], Vec::new(), 0u32);
+    let waits = |at: usize, n: u32| (at, last[n as usize].unwrap_or(at).max(at));
+    let fast = fast_nodes(p, pieces, &kept, &waits, most);
+    let mut place = vec![NONE; p.nodes.len()];
+    let (mut free, mut rooms) = ([Vec::new(), Vec::new()], [0u32; 2]);
     let mut ending: Vec<Vec<u32>> = vec![Vec::new(); pieces.len() + 1];
     for (at, piece) in pieces.iter().enumerate() {
         for (_, &n) in kept[piece.template].iter().zip(&piece.nodes).filter(|(kept, _)| **kept) {
-            let w = free.pop().unwrap_or_else(|| {
-                room += 1;
-                room - 1
+            let kind = usize::from(!fast[n as usize]);
+            place[n as usize] = free[kind].pop().unwrap_or_else(|| {
+                rooms[kind] += 1;
+                rooms[kind] - 1
             });
-            place[n as usize] = w;
             // What only other instances need is free after this piece.
-            ending[last[n as usize].unwrap_or(at).max(at)].push(w);
+            ending[waits(at, n).1].push(n);
         }
         // A place that ends here is taken by later pieces only.
-        free.append(&mut ending[at]);
+        for n in ending[at].drain(..) {
+            free[usize::from(!fast[n as usize])].push(place[n as usize]);
+        }
     }
-    (place, kept, room as usize)
+    for (place, _) in place.iter_mut().zip(&fast).filter(|(place, fast)| **place != NONE && !**fast) {
+        *place += rooms[0];
+    }
+    (place, kept, [rooms[0] as usize, (rooms[0] + rooms[1]) as usize])
+}
+
+/// Which nodes wait in fast places: at most so many at a time, those that are used most for the time that they wait. Nodes that a
+/// template keeps or reads by the same column are of one kind.
+fn fast_nodes(
+    p: &Program,
+    pieces: &[Piece],
+    kept: &[Vec<bool>],
+    waits: &dyn Fn(usize, u32) -> (usize, usize),
+    most: usize,
+) -> Vec<bool> {
+    let mut fast = vec![false; p.nodes.len()];
+    if most == 0 {
+        return fast;
+    }
+    // The class of each node, by way of an earlier one.
+    let mut class: Vec<u32> = (0..p.nodes.len() as u32).collect();
+    fn root(class: &mut [u32], mut n: u32) -> u32 {
+        while class[n as usize] != n {
+            class[n as usize] = class[class[n as usize] as usize];
+            n = class[n as usize];
+        }
+        n
+    }
+    let mut first: HashMap<(usize, bool, usize), u32> = HashMap::new();
+    let mut uses = vec![0usize; p.nodes.len()];
+    for piece in pieces {
+        let read = piece.from.iter().enumerate().filter(|(_, a)| p.nodes[**a as usize].op != Op::Input);
+        let read = read.map(|(k, &a)| ((piece.template, false, k), a));
+        let written = piece.nodes.iter().enumerate().filter(|(k, _)| kept[piece.template][*k]);
+        for (column, n) in read.chain(written.map(|(k, &n)| ((piece.template, true, k), n))) {
+            uses[n as usize] += 1;
+            let other = *first.entry(column).or_insert(n);
+            let (a, b) = (root(&mut class, n), root(&mut class, other));
+            class[a as usize] = b;
+        }
+    }
+    // Uses, time and members of each class.
+    let mut classes: HashMap<u32, (usize, usize, Vec<(usize, usize, u32)>)> = HashMap::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        for (_, &n) in kept[piece.template].iter().zip(&piece.nodes).filter(|(kept, _)| **kept) {
+            let (from, to) = waits(at, n);
+            let entry = classes.entry(root(&mut class, n)).or_default();
+            entry.0 += uses[n as usize];
+            entry.1 += to - from + 1;
+            entry.2.push((from, to, n));
+        }
+    }
+    let mut classes: Vec<_> = classes.into_values().collect();
+    // Most uses for their time first; a tie by the first node.
+    classes.sort_by(|a, b| (b.0 * a.1).cmp(&(a.0 * b.1)).then(a.2[0].2.cmp(&b.2[0].2)));
+    let mut taken = vec![0usize; pieces.len() + 1];
+    for (_, _, members) in classes {
+        members.iter().for_each(|&(from, to, _)| taken[from..=to].iter_mut().for_each(|t| *t += 1));
+        if taken.iter().all(|&t| t <= most) {
+            members.iter().for_each(|m| fast[m.2 as usize] = true);
+        } else {
+            members.iter().for_each(|&(from, to, _)| taken[from..=to].iter_mut().for_each(|t| *t -= 1));
+        }
+    }
+    fast
 }
 
 fn assemble(
@@ -423,7 +501,7 @@ fn assemble(
     shapes: &[Key],
     place: &[u32],
     kept: &[Vec<bool>],
-    room: usize,
+    [fast, room]: [usize; 2],
 ) -> Structured {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); shapes.len()];
     pieces.iter().enumerate().for_each(|(i, piece)| members[piece.template].push(i));
@@ -525,7 +603,7 @@ fn assemble(
             n => n.constant().map_or(Found::Place(place[o as usize]), Found::Number),
         })
         .collect();
-    Structured { templates, schedule, room, outputs, tables: p.tables.clone(), inputs: p.inputs }
+    Structured { templates, schedule, room, fast, outputs, tables: p.tables.clone(), inputs: p.inputs }
 }
 
 #[cfg(test)]
@@ -584,6 +662,35 @@ mod tests {
             assert_eq!(structured.computed(), p.operations());
         }
         assert!(Structured::new(&again).room < Structured::new(&program).room);
+    }
+
+    #[test]
+    fn identity_fast_places_hold_what_others_would() {
+        let start: Vec<f64> = (0..8).map(|i| 0.2 + 0.1 * (i as f64).sin()).collect();
+        let (recording, outputs) = record(&start, parts);
+        let program = Program::new(&recording.graph, &outputs);
+        let plain = Structured::new(&program);
+        assert_eq!(plain.fast, 0);
+        let wanted = bits(&program.evaluate(&start));
+        for most in 1..=plain.room + 2 {
+            let s = Structured::with_fast_places(&program, most);
+            assert!(s.fast <= most && s.fast <= s.room, "{most}: {} of {}", s.fast, s.room);
+            assert_eq!(bits(&s.evaluate(&start)), wanted);
+            for t in &s.templates {
+                let places = t.nodes.iter().flat_map(|n| {
+                    let read = n.operands.into_iter().filter_map(|o| match o {
+                        Operand::Place(k) => Some(k),
+                        _ => None,
+                    });
+                    read.chain((n.kept != NONE).then_some(n.kept)).collect::<Vec<_>>()
+                });
+                for column in places {
+                    let is_fast = |i: usize| (t.slots[i * t.width + column as usize] as usize) < s.fast;
+                    assert!((0..t.instances).all(|i| is_fast(i) == is_fast(0)));
+                }
+            }
+        }
+        assert_eq!(Structured::with_fast_places(&program, plain.room + 2).fast, plain.room);
     }
 
     #[test]
