@@ -2,8 +2,8 @@
 
 use super::TrackingError;
 use super::contraction::{
-    CONVERGED, CONVERGED_AT_LIMITS, Contraction, Course, LONGEST_STEP, LONGEST_STEP_AT_LIMITS, NotContracted,
-    Step,
+    CONVERGED, CONVERGED_AT_LIMITS, CONVERGED_WITHIN, Contraction, Course, LONGEST_STEP,
+    LONGEST_STEP_AT_LIMITS, NotContracted, Step,
 };
 use super::excitation::{Tried, excitation_for, guess, root};
 use crate::analysis::ActuatorLoad;
@@ -270,7 +270,11 @@ impl Actuators {
                         self.values[i] = min;
                         continue;
                     }
-                    let c = contraction(m, &courses[i], span);
+                    let c = Contraction {
+                        converged: CONVERGED_WITHIN,
+                        by_excitation: true,
+                        ..contraction(m, &courses[i], span)
+                    };
                     let room = &mut self.z;
                     let mut run = |e: f64| {
                         room.clear();
@@ -356,7 +360,16 @@ fn contraction<'a>(
     course: &'a Course,
     (from, to): (f64, f64),
 ) -> Contraction<'a> {
-    Contraction { muscle, course, is_held: false, from, to, longest_step: LONGEST_STEP, converged: CONVERGED }
+    Contraction {
+        muscle,
+        course,
+        is_held: false,
+        from,
+        to,
+        longest_step: LONGEST_STEP,
+        converged: CONVERGED,
+        by_excitation: false,
+    }
 }
 
 fn lost(a: &Actuator, e: NotContracted, excitation: f64) -> TrackingError {

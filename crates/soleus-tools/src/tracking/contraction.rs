@@ -5,7 +5,7 @@
 //!
 //!   Yᵢ = z + h Σⱼ aᵢⱼ f(t + cⱼ h, Yⱼ),   z(t + h) = Y₃                               (1)
 //!
-//! with Newton's method on the stages and the exact Jacobian at the start of the step. With B = A⁻¹ = T Λ T⁻¹ and W = T⁻¹ (Y − z), a step
+//! with Newton's method on the stages and the exact Jacobian in the middle of its first guess. With B = A⁻¹ = T Λ T⁻¹ and W = T⁻¹ (Y − z), a step
 //! of Newton's method takes one real and one complex system of the size of z,
 //!
 //!   (Λ/h − J) ΔW = T⁻¹ F − Λ W/h,   Λ = diag(γ, α − iβ)                               (2)
@@ -20,6 +20,8 @@ use soleus_simulation::linear::{Complex, Field};
 
 /// Most states that a muscle class has.
 const MOST_STATES: usize = 3;
+/// States, or time in place of one, and the excitation.
+const ALL: usize = MOST_STATES + 1;
 /// Longest step on average, s.
 pub(super) const LONGEST_STEP: f64 = 0.0025;
 /// The same where the force at the end need not be exact: at the limits of excitations, s.
@@ -31,13 +33,15 @@ const MOST_HALVINGS: usize = 14;
 /// Newton's method ends when states are known to this, by the rate at which its steps shrink; m or without unit.
 pub(super) const CONVERGED: f64 = 1e-10;
 /// The same at the limits of excitations.
-pub(super) const CONVERGED_AT_LIMITS: f64 = 1e-8;
-/// Where an error shrinks less than to this part, the matrices are those of the middle of the step.
+pub(super) const CONVERGED_AT_LIMITS: f64 = 1e-7;
+/// The same in a search for an excitation, and where the bodies go on.
+pub(super) const CONVERGED_WITHIN: f64 = 1e-9;
+/// Where an error shrinks less than to this part, the matrices are taken once more, from where the stages are by then.
 const SLOW: f64 = 0.2;
 /// Steps of Newton's method at most; three are usual.
 const MOST_ITERATIONS: usize = 12;
 /// Excitations are found to this, in so many passes at most; three are usual.
-const EXCITATION_TOLERANCE: f64 = 1e-7;
+const EXCITATION_TOLERANCE: f64 = 1e-6;
 const MOST_PASSES: usize = 8;
 
 const S6: f64 = 2.449_489_742_783_178;
@@ -110,6 +114,17 @@ impl Course {
         })
     }
 
+    /// Length and speed at places, where speeds are the slopes.
+    pub fn at_places(&self, places: &[Place; 3]) -> [(f64, f64); 3] {
+        places.map(|p| {
+            let k = p.cubic;
+            let h = self.times[k + 1] - self.times[k];
+            let (rise, v0, v1) = (self.lengths[k + 1] - self.lengths[k], self.slopes[k], self.slopes[k + 1]);
+            let length = p.length[0] * rise + h * (p.length[1] * v0 + p.length[2] * v1);
+            (self.lengths[k] + length, p.speed[0] * rise / h + p.speed[1] * v0 + p.speed[2] * v1)
+        })
+    }
+
     /// How fast length and speed change at a time, for a first guess: speed as it does over the whole course.
     fn rates(&self, t: f64) -> (f64, f64) {
         let last = self.times.len() - 1;
@@ -139,6 +154,33 @@ impl Course {
     }
 }
 
+/// Places of the stages of a step on courses whose times lie in the same proportions: the cubic, and what its ends count for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    cubic: usize,
+    /// Of the rise in length, and of the two slopes times the duration, for the length beyond its first.
+    length: [f64; 3],
+    /// Of the mean slope and of the two slopes, for the speed.
+    speed: [f64; 3],
+}
+
+impl Place {
+    /// The stages of a step from one time to another on a course with given times.
+    pub fn of(times: &[f64], (from, to): (f64, f64)) -> [Place; 3] {
+        C.map(|c| {
+            let t = from + c * (to - from);
+            let cubic = times[1..].partition_point(|&x| x < t).min(times.len() - 2);
+            let s = (t - times[cubic]) / (times[cubic + 1] - times[cubic]);
+            let r = 1.0 - s;
+            Place {
+                cubic,
+                length: [s + r * s * (s - r), r * s * r, -r * s * s],
+                speed: [6.0 * r * s, r * (r - 2.0 * s), s * (s - 2.0 * r)],
+            }
+        })
+    }
+}
+
 /// The states of a muscle could not be carried on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NotContracted {
@@ -158,6 +200,8 @@ pub(super) struct Contraction<'a> {
     pub longest_step: f64,
     /// Newton's method ends when states are known to this; m or without unit.
     pub converged: f64,
+    /// Whether steps are to know their derivatives by the excitation.
+    pub by_excitation: bool,
 }
 
 /// How a muscle answers to small changes: its tension (N) and the rate of the state that its path drives, which is that of its fibers, by
@@ -170,6 +214,8 @@ pub(super) struct Sensitivity {
     pub rate_by_length: f64,
     pub rate_by_speed: f64,
     pub rate_by_state: f64,
+    /// That state.
+    pub driven: usize,
 }
 
 impl Sensitivity {
@@ -190,7 +236,7 @@ impl Sensitivity {
         let mut s =
             Sensitivity { tension_by_length: tension[0], tension_by_speed: tension[1], ..Default::default() };
         let Some(k) = (0..n).max_by(|&a, &b| size(a).total_cmp(&size(b))) else { return s };
-        (s.rate_by_length, s.rate_by_speed) = (driven[k][0], driven[k][1]);
+        (s.rate_by_length, s.rate_by_speed, s.driven) = (driven[k][0], driven[k][1], k);
         if 2 + k < SIZE {
             (s.tension_by_state, s.rate_by_state) = (tension[2 + k], driven[k][2 + k]);
         } else {
@@ -213,7 +259,7 @@ pub(super) struct Step {
     at: [(f64, f64); 3],
     /// W of (2).
     w: [Vector; 3],
-    /// J at the beginning, and ∂f/∂e there.
+    /// J in the middle, and ∂f/∂e there.
     jacobian: [Vector; MOST_STATES],
     by_excitation: Vector,
     /// The inverses of its matrices.
@@ -271,13 +317,12 @@ impl Contraction<'_> {
         Ok(())
     }
 
-    /// Takes a step once more, along a path that has changed a little, from its stages and with its matrices; `false` where that does not
-    /// converge, and where the step is only the last part of the way, which was taken in several.
-    pub fn again(&self, (from, to): (f64, f64), excitation: f64, z: &mut [f64], step: &mut Step) -> bool {
+    /// Takes a step once more, along a path that has changed a little and is given at its stages, from its own stages and with its
+    /// matrices; `false` where that does not converge.
+    pub fn again(&self, at: [(f64, f64); 3], excitation: f64, z: &mut [f64], step: &mut Step) -> bool {
         let n = z.len().min(MOST_STATES);
-        let is_whole = (step.h - (to - from)).abs() <= 1e-9 * (to - from);
-        step.at = self.course.stages(from, step.h, self.is_held);
-        n == 0 || (is_whole && self.newton_of(excitation, &mut z[..n], step))
+        step.at = at;
+        n == 0 || self.newton_of(excitation, &mut z[..n], step)
     }
 
     /// The excitation that leads to a tension at the end, from a guess between two limits: Newton's method on the tension at the end, with
@@ -393,19 +438,14 @@ impl Contraction<'_> {
 
     /// Sizes that are known to the compiler halve the time of a step.
     fn step_of<const N: usize>(&self, (t, h): (f64, f64), e: f64, z: &mut [f64], last: &mut Step) -> bool {
-        let d = self.derivatives::<N>(t, e, z);
+        let Some(start) = z.first_chunk::<N>().copied() else { return false };
         let mut next = Step {
             t,
             h,
             at: self.course.stages(t, h, self.is_held),
-            jacobian: d.by_state,
-            by_excitation: d.by_excitation,
             rate: if last.h > 0.0 { last.rate } else { 1.0 },
             ..Step::default()
         };
-        if !next.invert::<N>() {
-            return false;
-        }
         if last.h > 0.0 {
             // The stages lie on the polynomial of the last step.
             let change = last.extrapolate::<N>(h);
@@ -416,10 +456,15 @@ impl Contraction<'_> {
             }
         } else {
             // Without one, they are those of the equations as they are at the start.
+            let d = self.derivatives::<N, ALL>(t, e, &start);
+            (next.jacobian, next.by_excitation) = (d.by_state, d.by_excitation);
+            if !next.invert::<N>() {
+                return false;
+            }
             let of = |k: usize| C.map(|c| d.rates[k] + c * h * d.by_time[k]);
             next.w = next.solve::<N>(of);
         }
-        let converged = self.newton::<N>(e, z, &mut next);
+        let converged = next.take_middle::<N>(self, e, &start) && self.newton::<N>(e, z, &mut next);
         if converged {
             *last = next;
         }
@@ -443,8 +488,8 @@ impl Contraction<'_> {
         rate = (rate * rate.sqrt()).sqrt();
         let mut is_renewed = false;
         let per = 1.0 / step.h;
+        let mut change = step.changes::<N>();
         for k in 0..MOST_ITERATIONS {
-            let change = step.changes::<N>();
             let mut f = [[0.0; N]; 3];
             for i in 0..3 {
                 let mut y = *z;
@@ -462,14 +507,18 @@ impl Contraction<'_> {
             }
             let (d1, d23) =
                 (multiply::<f64, N>(&step.real, &r1), multiply::<Complex, N>(&step.complex, &r23));
+            // A sum, unlike a maximum, keeps what is not a number.
             let mut size: f64 = 0.0;
             for k in 0..N {
                 let d = [d1[k], d23[k].re, d23[k].im];
                 for i in 0..3 {
                     step.w[i][k] += d[i];
-                    size = size.max((T[i][0] * d[0] + T[i][1] * d[1] + T[i][2] * d[2]).abs());
+                    let more = T[i][0] * d[0] + T[i][1] * d[1] + T[i][2] * d[2];
+                    change[i][k] += more;
+                    size += more * more;
                 }
             }
+            let size = size.sqrt();
             if !size.is_finite() || size > 2.0 * before {
                 return false;
             }
@@ -477,12 +526,11 @@ impl Contraction<'_> {
                 let ratio = size / before;
                 if !(ratio < SLOW) && !is_renewed && rate * size >= self.converged {
                     is_renewed = true;
-                    step.renew::<N>(self, e, z);
+                    step.take_middle::<N>(self, e, z);
                 }
                 rate = if ratio < 1.0 { ratio / (1.0 - ratio) } else { f64::INFINITY };
             }
             if rate * size < self.converged || size == 0.0 {
-                let change = step.changes::<N>();
                 for k in 0..N {
                     z[k] += change[2][k];
                 }
@@ -494,20 +542,23 @@ impl Contraction<'_> {
         false
     }
 
-    fn derivatives<const N: usize>(&self, t: f64, e: f64, z: &[f64]) -> Derivatives {
-        const SIZE: usize = MOST_STATES + 1;
-        type D = Dual<f64, SIZE>;
+    /// Derivatives by the states, and if there are as many as [`ALL`], also by time and by excitation.
+    fn derivatives<const N: usize, const SIZE: usize>(&self, t: f64, e: f64, z: &[f64]) -> Derivatives {
         let (length, speed) = self.course.at(t, self.is_held);
-        let (mut y, mut rates) = ([D::default(); N], [D::default(); N]);
+        let constant = |v: f64| Dual::new(v, [0.0; SIZE]);
+        let (mut y, mut rates) = ([constant(0.0); N], [constant(0.0); N]);
         for (k, (y, z)) in y.iter_mut().zip(z).enumerate() {
-            *y = D::variable(*z, k);
+            *y = Dual::variable(*z, k);
         }
-        // Time takes the place of a state that is not there.
-        let (mut L, mut v) = (D::new(length, [0.0; SIZE]), D::new(speed, [0.0; SIZE]));
-        if N < MOST_STATES && !self.is_held {
-            (L.d[MOST_STATES - 1], v.d[MOST_STATES - 1]) = self.course.rates(t);
+        let (mut L, mut v, mut e) = (constant(length), constant(speed), constant(e));
+        if SIZE == ALL {
+            e.d[SIZE - 1] = 1.0;
+            // Time takes the place of a state that is not there.
+            if N < MOST_STATES && !self.is_held {
+                (L.d[SIZE - 2], v.d[SIZE - 2]) = self.course.rates(t);
+            }
         }
-        self.muscle.dynamics(L, v, D::variable(e, MOST_STATES), &y, &mut rates);
+        self.muscle.dynamics(L, v, e, &y, &mut rates);
         let mut d = Derivatives {
             rates: [0.0; MOST_STATES],
             by_state: [[0.0; MOST_STATES]; MOST_STATES],
@@ -517,8 +568,10 @@ impl Contraction<'_> {
         for (k, rate) in rates.iter().enumerate() {
             d.rates[k] = rate.v;
             d.by_state[k][..N].copy_from_slice(&rate.d[..N]);
-            d.by_excitation[k] = rate.d[MOST_STATES];
-            d.by_time[k] = if N < MOST_STATES { rate.d[MOST_STATES - 1] } else { 0.0 };
+            if SIZE == ALL {
+                d.by_excitation[k] = rate.d[SIZE - 1];
+                d.by_time[k] = if N < MOST_STATES { rate.d[SIZE - 2] } else { 0.0 };
+            }
         }
         d
     }
@@ -545,19 +598,26 @@ impl Step {
         true
     }
 
-    /// Takes the matrices in the middle of the step, at its second stage; they stay as they are where those are singular.
-    fn renew<const N: usize>(&mut self, along: &Contraction, e: f64, z: &[f64; N]) {
+    /// Takes the matrices in the middle of the step, at its second stage; they stay as they are where those are singular. `false` if
+    /// there are none at all.
+    fn take_middle<const N: usize>(&mut self, along: &Contraction, e: f64, z: &[f64; N]) -> bool {
         let change = self.changes::<N>();
         let mut y = *z;
         for k in 0..N {
             y[k] += change[1][k];
         }
-        let d = along.derivatives::<N>(self.t + C[1] * self.h, e, &y);
-        let before = *self;
+        let before = (self.jacobian, self.by_excitation);
+        let t = self.t + C[1] * self.h;
+        let d = match along.by_excitation {
+            true => along.derivatives::<N, ALL>(t, e, &y),
+            false => along.derivatives::<N, N>(t, e, &y),
+        };
         (self.jacobian, self.by_excitation) = (d.by_state, d.by_excitation);
-        if !self.invert::<N>() {
-            *self = before;
+        let is_done = self.invert::<N>();
+        if !is_done {
+            (self.jacobian, self.by_excitation) = before;
         }
+        is_done || self.real[0][0] != 0.0
     }
 
     /// W of the linear equations with given rates at the stages.
@@ -621,8 +681,21 @@ impl Step {
     }
 }
 
-/// The inverse of a small matrix, by elimination with row pivots; none if it is singular.
+/// The inverse of a small matrix, of two rows by its determinant, otherwise by elimination with row pivots; none if it is singular.
 fn inverse<S: Field, const N: usize>(mut a: [[S; N]; N]) -> Option<[[S; N]; N]> {
+    if N == 2 {
+        let last = N - 1;
+        let ([p, q], [r, s]) = ([a[0][0], a[0][last]], [a[last][0], a[last][last]]);
+        let determinant = p * s - q * r;
+        let size = determinant.size();
+        if !(size > 0.0) || !size.is_finite() {
+            return None;
+        }
+        let per = S::one() / determinant;
+        (a[0][0], a[0][last]) = (s * per, -q * per);
+        (a[last][0], a[last][last]) = (-r * per, p * per);
+        return Some(a);
+    }
     let mut b = [[S::default(); N]; N];
     for (k, row) in b.iter_mut().enumerate() {
         row[k] = S::one();

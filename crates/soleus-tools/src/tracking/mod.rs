@@ -16,7 +16,7 @@
 //! ([`Shortfall`]).
 //!
 //! Sources: Thelen & Anderson (2006) for the method; OpenSim 4.6's `CMC` for tasks, gains, targets and initial states.
-//! Excitations are solved to 1e-7 (in OpenSim to 2e-3), and muscles are integrated by an implicit method.
+//! Excitations are solved to 1e-6 (in OpenSim to 2e-3), and muscles are integrated by an implicit method.
 
 mod actuation;
 mod actuators;

@@ -225,6 +225,7 @@ fn identity_contraction_by_two_methods() {
                 to: 0.11,
                 longest_step,
                 converged: contraction::CONVERGED,
+                by_excitation: false,
             };
             let exact = way(1e-4).run(e, &mut z.clone()).unwrap();
             let tension = way(contraction::LONGEST_STEP).run(e, &mut z).unwrap();

@@ -14,14 +14,15 @@
 //!   Δu̇ − P Σ Rᵀ ΔT(R Δq, R Δu) = r                                                        (3)
 //!
 //! with R the moment arms and P the inverse mass matrix under the constraints, both at the predicted pose, and exact
-//! derivatives of each muscle in the middle of the window. (3) is solved by GMRES (Saad & Schultz 1986), which only
-//! needs products with the matrix. Neglected terms, such as springs of the model, slow down or prevent convergence: the
+//! derivatives of each muscle in the middle of the window. Paths that are found differ from those along which the
+//! muscles were integrated; by (2) their states follow, in r and at the end. (3) is solved by GMRES (Saad & Schultz
+//! 1986), which only needs products with the matrix. Neglected terms, such as springs of the model, slow down or prevent convergence: the
 //! window is then halved, and finally integrated by an explicit method.
 //!
 //! Source: Hairer & Wanner (1996), sections IV.5 and IV.8, for the methods.
 
 use super::actuators::Actuators;
-use super::contraction::{CONVERGED, Contraction, Course, LONGEST_STEP, Sensitivity, Step};
+use super::contraction::{CONVERGED_WITHIN, Contraction, Course, LONGEST_STEP, Place, Sensitivity, Step};
 use super::controls::WindowControls;
 use super::response::Response;
 use soleus_dynamics::System;
@@ -37,7 +38,7 @@ const FOUND: usize = NODES - 1;
 const MOST_ITERATIONS: usize = 9;
 /// Products with the matrix (3) at most, and what they leave of the right-hand side.
 const MOST_PRODUCTS: usize = 24;
-const LEFT: f64 = 1e-4;
+const LEFT: f64 = 1e-3;
 /// What one node less would change of the speeds may be so many times the accuracy; the error itself is a tenth of that and less.
 const COARSER: f64 = 300.0;
 /// Iteration leaves this part of it.
@@ -103,13 +104,49 @@ struct Strand {
     actuator: usize,
     force: usize,
     course: Course,
-    /// Its last steps, one to each node.
+    /// Its last steps to the nodes, and whether each was the only one.
     steps: [Step; FOUND],
+    is_whole: [bool; FOUND],
     /// Moment arms that are not zero, by mobility.
     arms: Vec<(usize, f64)>,
-    /// Tensions at the nodes by lengths and by speeds there.
-    by_length: [[f64; FOUND]; FOUND],
-    by_speed: [[f64; FOUND]; FOUND],
+    /// Derivatives in the middle, and states at the nodes by what their rates change there: (1 − H h_z A)⁻¹ H A.
+    by: Sensitivity,
+    states_by_rates: [[f64; FOUND]; FOUND],
+    /// Length and speed that were found, beyond those along which the states were integrated, and what this changes of the state.
+    beyond: [[f64; 2]; FOUND],
+    due: [f64; FOUND],
+}
+
+impl Strand {
+    /// Changes of the driven state at the nodes by changes of length and speed there.
+    fn states(&self, length: &[f64; FOUND], speed: &[f64; FOUND]) -> [f64; FOUND] {
+        let mut rate = [0.0; FOUND];
+        for i in 0..FOUND {
+            rate[i] = self.by.rate_by_length * length[i] + self.by.rate_by_speed * speed[i];
+        }
+        self.states_by_rates.map(|row| (0..FOUND).map(|j| row[j] * rate[j]).sum())
+    }
+
+    /// Changes of length and speed by those of coordinates and speeds of the bodies.
+    fn moved(&self, dq: &[[f64; FOUND]], du: &[[f64; FOUND]]) -> [[f64; FOUND]; 2] {
+        let (mut dl, mut dv) = ([0.0; FOUND], [0.0; FOUND]);
+        for &(m, arm) in &self.arms {
+            for i in 0..FOUND {
+                dl[i] -= arm * dq[m][i];
+                dv[i] -= arm * du[m][i];
+            }
+        }
+        [dl, dv]
+    }
+
+    /// Adds the generalized forces of tensions.
+    fn pull(&self, tensions: &[f64; FOUND], load: &mut [[f64; FOUND]]) {
+        for &(m, arm) in &self.arms {
+            for i in 0..FOUND {
+                load[m][i] += arm * tensions[i];
+            }
+        }
+    }
 }
 
 /// Why a window could not be simulated so.
@@ -119,6 +156,8 @@ pub(super) struct NotApart;
 /// Memory to simulate windows.
 pub(super) struct Apart {
     lobatto: Lobatto,
+    /// Where the stages of the muscles lie on the way to each node.
+    places: [[Place; 3]; FOUND],
     strands: Vec<Strand>,
     /// States that are not of these muscles.
     other: Vec<usize>,
@@ -138,12 +177,40 @@ pub(super) struct Apart {
     pub first_step: f64,
 }
 
+/// Changes of speeds and coordinates, and generalized forces, at the nodes by mobility; forces at one node.
 #[derive(Clone, Debug, Default)]
 struct Room {
-    du: Vec<f64>,
-    dq: Vec<f64>,
-    load: Vec<f64>,
+    du: Vec<[f64; FOUND]>,
+    dq: Vec<[f64; FOUND]>,
+    load: Vec<[f64; FOUND]>,
+    at_node: Vec<f64>,
     vector: Vec<f64>,
+}
+
+impl Room {
+    /// H A v and H A H A v; nothing changes at the beginning.
+    fn integrate(&mut self, v: &[f64], H: f64, a: &[[f64; NODES]; NODES]) {
+        let n = self.du.len();
+        // By columns, so that the nodes of a mobility are computed together.
+        let w = [0, 1, 2, 3].map(|j| [0, 1, 2, 3].map(|i| H * a[i + 1][j + 1]));
+        let of = |v: [f64; FOUND]| {
+            [0, 1, 2, 3].map(|i| w[0][i] * v[0] + w[1][i] * v[1] + w[2][i] * v[2] + w[3][i] * v[3])
+        };
+        for (m, (du, dq)) in self.du.iter_mut().zip(&mut self.dq).enumerate() {
+            *du = of([0, 1, 2, 3].map(|j| v[j * n + m]));
+            *dq = of(*du);
+        }
+    }
+
+    /// Adds the accelerations of the loads, times a factor, to a vector over the nodes.
+    fn respond(&mut self, response: &Response, factor: f64, out: &mut [f64]) {
+        let n = self.load.len();
+        for (i, out) in out.chunks_exact_mut(n.max(1)).enumerate() {
+            self.at_node.iter_mut().zip(&self.load).for_each(|(x, l)| *x = l[i]);
+            response.respond(&mut self.at_node);
+            out.iter_mut().zip(&self.at_node).for_each(|(o, x)| *o += factor * x);
+        }
+    }
 }
 
 impl Apart {
@@ -167,9 +234,12 @@ impl Apart {
                 force: i,
                 course,
                 steps: [Step::default(); FOUND],
+                is_whole: [false; FOUND],
                 arms: Vec::new(),
-                by_length: [[0.0; FOUND]; FOUND],
-                by_speed: [[0.0; FOUND]; FOUND],
+                by: Sensitivity::default(),
+                states_by_rates: [[0.0; FOUND]; FOUND],
+                beyond: [[0.0; 2]; FOUND],
+                due: [0.0; FOUND],
             });
         }
         if strands.is_empty() {
@@ -177,8 +247,11 @@ impl Apart {
         }
         let n = system.tree.num_mobilities;
         let rows = |k: usize| vec![vec![0.0; k]; NODES];
+        let lobatto = Lobatto::new();
+        let c = lobatto.c;
         Some(Apart {
-            lobatto: Lobatto::new(),
+            places: [0, 1, 2, 3].map(|i| Place::of(&c, (c[i], c[i + 1]))),
+            lobatto,
             strands,
             other: (0..system.num_aux).filter(|k| !is_muscle[*k]).collect(),
             x: vec![system.default_state.clone(); NODES],
@@ -189,9 +262,10 @@ impl Apart {
             change: vec![0.0; FOUND * n],
             krylov: Krylov::new(FOUND * n),
             room: Room {
-                du: vec![0.0; FOUND * n],
-                dq: vec![0.0; FOUND * n],
-                load: vec![0.0; FOUND * n],
+                du: vec![[0.0; FOUND]; n],
+                dq: vec![[0.0; FOUND]; n],
+                load: vec![[0.0; FOUND]; n],
+                at_node: vec![0.0; n],
                 vector: vec![0.0; 2 * n + system.num_aux],
             },
             evaluations: 0,
@@ -232,10 +306,12 @@ impl Apart {
         }
         self.zdot[i].copy_from_slice(&ws.zdot);
         for s in &mut self.strands {
-            let path = &ws.paths[s.force];
-            s.course.lengths[i] = path.length();
-            s.course.slopes[i] = path.speed();
-            s.course.speeds[i] = path.speed();
+            let (path, course) = (&ws.paths[s.force], &mut s.course);
+            let (length, speed) = (path.length(), path.speed());
+            if i > 0 {
+                s.beyond[i - 1] = [length - course.lengths[i], speed - course.speeds[i]];
+            }
+            (course.lengths[i], course.slopes[i], course.speeds[i]) = (length, speed, speed);
         }
         let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         if is_finite(&ws.udot) && is_finite(&self.zdot[i]) { Ok(()) } else { Err(NotApart) }
@@ -310,7 +386,7 @@ impl Apart {
 
         let mut before = f64::INFINITY;
         for k in 0..MOST_ITERATIONS {
-            self.contract(system, actuators, x0, k > 0)?;
+            self.contract(system, actuators, x0, (is_known, k > 0))?;
             if k == 0 {
                 self.differentiate(system, actuators, H, &a);
             }
@@ -344,7 +420,7 @@ impl Apart {
                 if missed > may_miss {
                     return Err(NotApart);
                 }
-                self.contract(system, actuators, x0, true)?;
+                self.settle(system);
                 return Ok(());
             }
             before = size;
@@ -396,66 +472,86 @@ impl Apart {
 
     /// Paths after a change of speeds, which is in the room.
     fn move_paths(&mut self) {
-        let n = self.udot[0].len();
         for s in &mut self.strands {
+            let [mut dl, mut dv] = s.moved(&self.room.dq, &self.room.du);
             for i in 0..FOUND {
-                let (mut dl, mut dv) = (0.0, 0.0);
-                for &(m, arm) in &s.arms {
-                    dl -= arm * self.room.dq[i * n + m];
-                    dv -= arm * self.room.du[i * n + m];
+                s.course.lengths[i + 1] += dl[i];
+                s.course.slopes[i + 1] += dv[i];
+                s.course.speeds[i + 1] += dv[i];
+                dl[i] += s.beyond[i][0];
+                dv[i] += s.beyond[i][1];
+            }
+            s.due = s.states(&dl, &dv);
+        }
+    }
+
+    /// Adds to the states of muscles what paths have changed since they were integrated.
+    fn settle(&mut self, system: &System) {
+        for s in &self.strands {
+            let states = &system.forces[s.force].states;
+            if s.by.driven < states.len() {
+                for (x, due) in self.x[1..].iter_mut().zip(s.due) {
+                    x.z[states.start + s.by.driven] += due;
                 }
-                s.course.lengths[i + 1] += dl;
-                s.course.slopes[i + 1] += dv;
-                s.course.speeds[i + 1] += dv;
             }
         }
     }
 
-    /// Muscles from node to node along their paths.
+    /// Muscles from node to node along their paths: after the step before if that is known, and once more if they were.
     fn contract(
         &mut self,
         system: &System,
         actuators: &Actuators,
         x0: &State<f64>,
-        again: bool,
+        (goes_on, again): (bool, bool),
     ) -> Result<(), NotApart> {
         for s in &mut self.strands {
             let f = &system.forces[s.force];
             let Actor::Muscle(muscle) = &f.actor else { continue };
             let e = actuators.control(s.actuator);
-            let (from, to) = (s.course.times[0], s.course.times[FOUND]);
+            let times = &s.course.times;
             let c = Contraction {
                 muscle,
                 course: &s.course,
                 is_held: false,
-                from,
-                to,
+                from: times[0],
+                to: times[FOUND],
                 longest_step: 2.0 * LONGEST_STEP,
-                converged: CONVERGED,
+                converged: CONVERGED_WITHIN,
+                by_excitation: false,
             };
             let mut z = [0.0; 3];
             let count = f.states.len();
             let z = z.get_mut(..count).ok_or(NotApart)?;
             z.copy_from_slice(&x0.z[f.states.clone()]);
             for i in 0..FOUND {
-                let span = (s.course.times[i], s.course.times[i + 1]);
+                let span = (times[i], times[i + 1]);
                 let start = [z.first().copied(), z.get(1).copied(), z.get(2).copied()];
-                let is_done = again && c.again(span, e, z, &mut s.steps[i]);
+                let restore =
+                    |z: &mut [f64]| z.iter_mut().zip(start).for_each(|(z, old)| *z = old.unwrap_or(*z));
+                let mut is_done = again
+                    && s.is_whole[i]
+                    && c.again(s.course.at_places(&self.places[i]), e, z, &mut s.steps[i]);
                 if !is_done {
-                    for (z, old) in z.iter_mut().zip(start) {
-                        *z = old.unwrap_or(*z);
-                    }
-                    let mut step = if i > 0 { s.steps[i - 1] } else { Step::default() };
-                    c.carry(span, e, z, &mut step, &mut |_| {}).map_err(|_| NotApart)?;
+                    restore(z);
+                    // On the polynomial of the step before, which for the first node is that to the last one.
+                    let mut step = match (i, goes_on) {
+                        (0, false) => Step::default(),
+                        _ => s.steps[(i + FOUND - 1) % FOUND],
+                    };
+                    let mut count = 0;
+                    c.carry(span, e, z, &mut step, &mut |_| count += 1).map_err(|_| NotApart)?;
                     s.steps[i] = step;
+                    is_done = count == 1;
                 }
+                s.is_whole[i] = is_done;
                 self.x[i + 1].z[f.states.clone()].copy_from_slice(z);
             }
         }
         Ok(())
     }
 
-    /// Derivatives (2) of each muscle in the middle, and the tensions at the nodes that follow.
+    /// Derivatives (2) of each muscle in the middle, and the states at the nodes that follow.
     fn differentiate(&mut self, system: &System, actuators: &Actuators, H: f64, a: &[[f64; NODES]; NODES]) {
         let middle = &self.x[NODES / 2];
         for s in &mut self.strands {
@@ -469,7 +565,6 @@ impl Apart {
                 actuators.control(s.actuator),
                 &middle.z[f.states.clone()],
             );
-            // N = (1 − H h_z A)⁻¹ H A.
             let mut m = [[0.0; 2 * FOUND]; FOUND];
             for i in 0..FOUND {
                 for j in 0..FOUND {
@@ -479,63 +574,45 @@ impl Apart {
                 }
             }
             let is_solved = eliminate(&mut m);
-            for i in 0..FOUND {
-                for j in 0..FOUND {
-                    let n = if is_solved { d.tension_by_state * m[i][FOUND + j] } else { 0.0 };
-                    let one = f64::from(i == j);
-                    s.by_length[i][j] = d.tension_by_length * one + n * d.rate_by_length;
-                    s.by_speed[i][j] = d.tension_by_speed * one + n * d.rate_by_speed;
+            for (row, m) in s.states_by_rates.iter_mut().zip(&m) {
+                row.copy_from_slice(&m[FOUND..]);
+                if !is_solved {
+                    row.fill(0.0);
                 }
             }
+            s.by = d;
         }
     }
 
     /// The change of accelerations (3) for the residual at hand, and the speeds and coordinates that go with it.
     fn solve(&mut self, response: &Response, H: f64, a: &[[f64; NODES]; NODES]) {
         let Apart { strands, residual, change, krylov, room, .. } = self;
-        let n = residual.len() / FOUND;
-        let Room { du, dq, load, .. } = room;
+        // The states are not yet those of the paths that were found.
+        room.load.fill([0.0; FOUND]);
+        for s in strands.iter() {
+            let tensions = s.states(&s.beyond.map(|b| b[0]), &s.beyond.map(|b| b[1]));
+            s.pull(&tensions.map(|z| s.by.tension_by_state * z), &mut room.load);
+        }
+        room.respond(response, 1.0, residual);
+
         let mut product = |v: &[f64], out: &mut [f64]| {
-            integrate(v, du, n, H, a);
-            integrate(du, dq, n, H, a);
-            load.fill(0.0);
+            room.integrate(v, H, a);
+            room.load.fill([0.0; FOUND]);
             for s in strands.iter() {
-                let (mut dl, mut dv) = ([0.0; FOUND], [0.0; FOUND]);
-                for &(m, arm) in &s.arms {
-                    for i in 0..FOUND {
-                        dl[i] -= arm * dq[i * n + m];
-                        dv[i] -= arm * du[i * n + m];
-                    }
-                }
+                let [dl, dv] = s.moved(&room.dq, &room.du);
+                let mut tensions = s.states(&dl, &dv);
                 for i in 0..FOUND {
-                    let tension: f64 =
-                        (0..FOUND).map(|j| s.by_length[i][j] * dl[j] + s.by_speed[i][j] * dv[j]).sum();
-                    for &(m, arm) in &s.arms {
-                        load[i * n + m] += arm * tension;
-                    }
+                    tensions[i] = s.by.tension_by_state * tensions[i]
+                        + s.by.tension_by_length * dl[i]
+                        + s.by.tension_by_speed * dv[i];
                 }
+                s.pull(&tensions, &mut room.load);
             }
-            for (i, out) in out.chunks_exact_mut(n).enumerate() {
-                let load = &mut load[i * n..(i + 1) * n];
-                response.respond(load);
-                for (o, (v, l)) in out.iter_mut().zip(v[i * n..].iter().zip(&*load)) {
-                    *o = v - l;
-                }
-            }
+            out.copy_from_slice(v);
+            room.respond(response, -1.0, out);
         };
         krylov.solve(residual, change, &mut product);
-        integrate(change, du, n, H, a);
-        integrate(du, dq, n, H, a);
-    }
-}
-
-/// H A v, node by node; nothing changes at the beginning.
-fn integrate(v: &[f64], out: &mut [f64], n: usize, H: f64, a: &[[f64; NODES]; NODES]) {
-    for i in 0..FOUND {
-        let w: [f64; FOUND] = [0, 1, 2, 3].map(|j| H * a[i + 1][j + 1]);
-        for m in 0..n {
-            out[i * n + m] = w[0] * v[m] + w[1] * v[n + m] + w[2] * v[2 * n + m] + w[3] * v[3 * n + m];
-        }
+        room.integrate(change, H, a);
     }
 }
 

@@ -7,7 +7,7 @@ use soleus_dynamics::{State, System};
 use soleus_math::{SpatialVec, Table, Vec3, vec3};
 use soleus_model::force::ExternalForce;
 use soleus_model::id::{BodyId, FrameId};
-use soleus_model::joint::{Joint, MotionType};
+use soleus_model::joint::{Joint, JointKind, MotionType};
 use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::Statistics;
 use soleus_tools::analysis::ActuatorLoad;
@@ -392,6 +392,23 @@ impl fmt::Display for TrackingReport {
     }
 }
 
+/// Whether a coordinate is in meters: a translation, or one that moves only along axes. OpenSim calls the second kind coupled where the
+/// function of the axis is scaled (`MultiplierFunction`), as those of the pelvis are in some scaled models.
+fn is_length(model: &Model, coordinate: usize) -> bool {
+    let c = &model.coordinates[coordinate];
+    let joint = &model.joints[c.joint.0];
+    let JointKind::Custom(transform) = &joint.kind else { return c.motion_type == MotionType::Translational };
+    let turns = |k: usize| transform.axes[..3].iter().any(|a| a.arguments.contains(&k));
+    match c.motion_type {
+        MotionType::Translational => true,
+        MotionType::Rotational => false,
+        MotionType::Coupled => {
+            let place = joint.coordinates.iter().position(|id| id.0 == coordinate);
+            place.is_some_and(|k| !turns(k))
+        }
+    }
+}
+
 /// Creates the report of a run.
 pub fn report(
     (model, system): (&Model, &System),
@@ -410,9 +427,9 @@ pub fn report(
         if m == usize::MAX || c.locked || c.prescribed {
             continue;
         }
-        let (unit, factor) = match c.motion_type {
-            MotionType::Translational => ("mm", 1000.0),
-            _ => ("deg", 1f64.to_degrees()),
+        let (unit, factor) = match is_length(model, coordinate) {
+            true => ("mm", 1000.0),
+            false => ("deg", 1f64.to_degrees()),
         };
         let errors: Vec<f64> = rows
             .times

@@ -949,3 +949,49 @@ fn analytic_errors_in_the_layout_of_published_tables() {
     // Three rows of fifteen are not a walk.
     assert!(!walk.to_string().contains("Table 4"));
 }
+
+/// A block on a slider whose axis has a scaled function, as the pelvis of a scaled model: its errors are lengths, and were given in degrees.
+#[test]
+fn issue_17_errors_along_a_scaled_axis_are_lengths() {
+    let axis = |name: &str, coordinate: &str, direction: &str, function: &str| {
+        format!(
+            "<TransformAxis name=\"{name}\"><coordinates>{coordinate}</coordinates><axis>{direction}</axis>{function}</TransformAxis>"
+        )
+    };
+    let zero = "<Constant><value>0</value></Constant>";
+    let line = "<LinearFunction><coefficients>1 0</coefficients></LinearFunction>";
+    let scaled =
+        format!("<MultiplierFunction><function>{line}</function><scale>1</scale></MultiplierFunction>");
+    let mut axes = axis("rotation1", "turn", "0 0 1", line);
+    for (name, direction) in [("rotation2", "0 1 0"), ("rotation3", "1 0 0")] {
+        axes += &axis(name, "", direction, zero);
+    }
+    axes += &axis("translation1", "slide", "1 0 0", &scaled);
+    for (name, direction) in [("translation2", "0 1 0"), ("translation3", "0 0 1")] {
+        axes += &axis(name, "", direction, zero);
+    }
+    let model = format!(
+        "<OpenSimDocument Version=\"40500\"><Model name=\"slider\"><BodySet><objects><Body name=\"block\"><mass>2</mass>\
+         <inertia>0.1 0.1 0.1 0 0 0</inertia></Body></objects></BodySet><JointSet><objects><CustomJoint name=\"rail\">\
+         <socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/block</socket_child_frame>\
+         <coordinates><Coordinate name=\"turn\"/><Coordinate name=\"slide\"/></coordinates>\
+         <SpatialTransform>{axes}</SpatialTransform></CustomJoint></objects></JointSet></Model></OpenSimDocument>"
+    );
+    let files = Memory::new().with("slider.osim", model.into_bytes());
+    let times: Vec<f64> = (0..=20).map(|k| 0.01 * f64::from(k)).collect();
+    let at = |f: fn(f64) -> f64| times.iter().map(|t| f(*t)).collect::<Vec<f64>>();
+    let columns = vec![at(|t| 0.2 * (5.0 * t).sin()), at(|t| 0.1 * (5.0 * t).cos())];
+    let labels = vec!["turn".to_string(), "slide".to_string()];
+    let mut motion = Table::new(Element::Scalar, labels, times, columns).unwrap();
+    motion.in_degrees = Some(false);
+    let tracking = Tracking {
+        model: "slider.osim".into(),
+        motion: motion.into(),
+        reserves: vec![100.0],
+        ..Tracking::default()
+    };
+    let request = ComputedMuscleControl { tracking, ..ComputedMuscleControl::default() };
+    let found = request.run(&Context::new(&files)).unwrap();
+    let unit = |name: &str| found.report.coordinates.iter().find(|c| c.name == name).unwrap().unit;
+    assert_eq!([unit("turn"), unit("slide")], ["deg", "mm"]);
+}
