@@ -298,7 +298,7 @@ impl Convert {
                     0,
                     "",
                     format!("lengths are in {unit}, which a .csv file cannot record"),
-                    "write meters with --units m, or use --from-units when you read the file",
+                    "write metres with --units m, or use --from-units when you read the file",
                 );
             }
             if table.in_degrees == Some(true) && !has_loads(table) {
