@@ -229,7 +229,7 @@ impl Convert {
             "the data have {} up, the subject faces along {}: {}",
             turn.up,
             turn.forward,
-            if turn.words.is_empty() { "kept".to_string() } else { format!("turned by {}", turn.words) }
+            if turn.words.is_empty() { "kept".to_string() } else { format!("rotated by {}", turn.words) }
         ));
         rotated(table, turn.rotation).map_err(|e| Error::content(input, 0, "", e, ""))
     }
