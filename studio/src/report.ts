@@ -119,8 +119,15 @@ class Player {
     this.paint();
     this.listen();
     const far = [0, 2].map((k) => this.frames.center[3 * (e.t.length - 1) + k] - this.frames.center[k]);
-    find<HTMLInputElement>("[data-layer=follow]").checked = Math.hypot(...far) > 0.6;
+    const follows = Math.hypot(...far) > 0.6;
+    find<HTMLInputElement>("[data-layer=follow]").checked = follows;
     this.figure.resize(this.canvas.clientWidth, this.canvas.clientHeight);
+    // Where the camera stands still, it sees the whole motion.
+    const seen = follows ? [] : [1, 2, 3, 4, 5, 6].map((i) => Math.round((i * (e.t.length - 1)) / 6));
+    for (const frame of seen) {
+      this.show(frame);
+      this.figure.around.push(...this.figure.places());
+    }
     this.show(0);
     this.figure.view("three-quarters");
     this.play(!matchMedia("(prefers-reduced-motion: reduce)").matches);

@@ -49,7 +49,7 @@ struct Input {
     /// Folder for the tables
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Write a page with errors, residuals, reserves and excitations (dotted: without --smoothness)
+    /// Write a page with errors, residuals, reserves and excitations, and the figure in motion
     #[arg(long, value_name = "PAGE.html")]
     report: Option<PathBuf>,
     /// Reproduce known errors of OpenSim 4.6, to compare numbers with it
@@ -158,7 +158,7 @@ pub struct Control {
     #[command(flatten)]
     emg: EmgInput,
     /// Penalty on squared differences between activations and EMG, relative to effort; 0: compare only
-    #[arg(long, value_name = "PRICE", default_value_t = 0.0, requires = "emg")]
+    #[arg(long, value_name = "WEIGHT", default_value_t = 0.0, requires = "emg")]
     emg_weight: f64,
 }
 

@@ -203,7 +203,7 @@ pub struct ViewModel {
     /// Measured loads to draw as arrows: force plates or an ExternalLoads file
     #[arg(long, value_name = "GRF.mot|LOADS.xml")]
     loads: Option<PathBuf>,
-    /// Muscle activations over time, shown as colors [default: from the motion, if present]
+    /// Muscle activations over time, shown as colours [default: from the motion, if present]
     #[arg(long, value_name = "FILE.sto")]
     activations: Option<PathBuf>,
     /// Draw wrap objects in the picture (the page has a switch)

@@ -138,7 +138,7 @@ fn refuses_names_that_do_not_match() {
 #[test]
 fn warns_of_units_rates_and_promises() {
     let b = Bench::new("motion_units");
-    b.warns(&trc(&NAMES, "m", "100", "5", &TIMES), &["millimeters read as meters"]);
+    b.warns(&trc(&NAMES, "m", "100", "5", &TIMES), &["millimetres read as metres"]);
     b.warns(&trc(&NAMES, "mm", "250", "5", &TIMES), &["250", "100.00"]);
     b.warns(&trc(&NAMES, "mm", "100", "1000000000", &TIMES), &["1000000000", "found 5"]);
     b.warns(

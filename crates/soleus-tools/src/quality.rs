@@ -179,9 +179,9 @@ fn check_lengths(model: &Model, motion: &Table, log: &mut Diagnostics) {
     }
     if let Some((name, _, most)) = worst {
         let message = format!(
-            "lengths are assumed to be in meters, but `{name}` reaches {most:.0}: these look like millimeters"
+            "lengths are assumed to be in metres, but `{name}` reaches {most:.0}: these look like millimetres"
         );
-        log.warn(0, "", message, "write translations in meters");
+        log.warn(0, "", message, "write translations in metres");
     }
 }
 
@@ -230,9 +230,9 @@ pub fn check_markers(model: &Model, system: &System, markers: &Table, log: &mut 
     let ratio = mean.norm() / model_size.norm();
     // Factors of 1000, within what poses and subjects differ by.
     let looks_like = [
-        (1000.0, "millimeters", "meters"),
-        (100.0, "centimeters", "meters"),
-        (1e-3, "meters", "millimeters"),
+        (1000.0, "millimetres", "metres"),
+        (100.0, "centimetres", "metres"),
+        (1e-3, "metres", "millimetres"),
     ];
     if let Some((_, are, read)) =
         looks_like.iter().find(|(f, _, _)| elementary::ln(ratio / f).abs() < elementary::ln(3f64))
@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(of(true, 1.0, 0.9), "");
         assert!(of(true, 1.5, 0.9).contains("these look like radians"), "{}", of(true, 1.5, 0.9));
         assert!(of(false, 60.0, 0.9).contains("these look like degrees"));
-        assert!(of(true, 60.0, 950.0).contains("these look like millimeters"));
+        assert!(of(true, 60.0, 950.0).contains("these look like millimetres"));
         // A long way in a laboratory without end, in meters.
         assert_eq!(of(true, 60.0, 30.0), "");
     }
@@ -485,8 +485,8 @@ mod tests {
             findings(|log| check_markers(&model, &system, &table, log))
         };
         assert_eq!(seen(labels.clone(), &|p| p), "");
-        assert!(seen(labels.clone(), &|p| p.map(|x| 1e3 * x)).contains("millimeters read as meters"));
-        assert!(seen(labels.clone(), &|p| p.map(|x| 1e-3 * x)).contains("meters read as millimeters"));
+        assert!(seen(labels.clone(), &|p| p.map(|x| 1e3 * x)).contains("millimetres read as metres"));
+        assert!(seen(labels.clone(), &|p| p.map(|x| 1e-3 * x)).contains("metres read as millimetres"));
         assert!(seen(labels.clone(), &|[x, y, z]| [x, -z, y]).contains("seem to have z up"));
         let other = labels.iter().map(|l| format!("M{l}")).collect();
         assert!(seen(other, &|p| p).contains("error: the data and the model have no marker in common"));

@@ -229,7 +229,7 @@ impl Convert {
             "the data have {} up, the subject faces along {}: {}",
             turn.up,
             turn.forward,
-            if turn.words.is_empty() { "kept".to_string() } else { format!("turned by {}", turn.words) }
+            if turn.words.is_empty() { "kept".to_string() } else { format!("rotated by {}", turn.words) }
         ));
         rotated(table, turn.rotation).map_err(|e| Error::content(input, 0, "", e, ""))
     }
@@ -298,7 +298,7 @@ impl Convert {
                     0,
                     "",
                     format!("lengths are in {unit}, which a .csv file cannot record"),
-                    "write meters with --units m, or use --from-units when you read the file",
+                    "write metres with --units m, or use --from-units when you read the file",
                 );
             }
             if table.in_degrees == Some(true) && !has_loads(table) {

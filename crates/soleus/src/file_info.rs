@@ -172,6 +172,7 @@ fn describe_table(s: &mut FileSummary, table: &Table) {
     if let (Some(first), Some(last)) = (t.first(), t.last()) {
         let rate = if t.len() > 1 { (t.len() - 1) as f64 / (last - first) } else { f64::NAN };
         let rate = if rate.is_finite() { format!(", {rate:.2} rows/s") } else { String::new() };
+        let [first, last] = [first, last].map(|t| (1e6 * t).round() / 1e6);
         s.add("rows", format!("{}, from {first} s to {last} s{rate}", t.len()));
     } else {
         s.add("rows", "0");
@@ -318,7 +319,7 @@ fn mesh(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
         }
     }
     let size: Vec<String> = ends.iter().map(|[lo, hi]| format!("{:.4}", hi - lo)).collect();
-    s.add("size along x, y, z", format!("{} (in the unit of the file; models use meters)", size.join(", ")));
+    s.add("size along x, y, z", format!("{} (in the unit of the file; models use metres)", size.join(", ")));
     Ok(s)
 }
 
@@ -343,10 +344,13 @@ fn toml(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
         }
         let steps = [
             ("scale", p.scale.is_some()),
+            ("ik", !p.trials.is_empty()),
             ("filter", p.filter.is_some()),
+            ("reconcile", p.reconcile.is_some()),
             ("rea", p.rea.is_some()),
             ("rra", p.rra.is_some()),
             ("id", p.id.is_some() || p.trials.iter().any(|t| t.loads.is_some())),
+            ("inverse", p.inverse.is_some()),
             ("so", p.so.is_some()),
             ("jr", p.jr.is_some()),
             ("cmc", p.cmc.is_some()),
@@ -426,7 +430,16 @@ fn xml(cx: &Context, path: &Path) -> Result<Option<FileSummary>, Error> {
     }
     // What a set holds.
     let objects: Vec<&Element> = top.child("objects").into_iter().flat_map(Element::children).collect();
-    s.list("holds", objects.iter().map(|e| if e.name().is_empty() { e.tag.as_str() } else { e.name() }));
+    // Factors of a scale set are told by their segments.
+    let names: Vec<String> = objects
+        .iter()
+        .map(|e| match (e.child("segment"), e.name()) {
+            (Some(segment), _) => segment.text().trim().to_string(),
+            (None, "") => e.tag.clone(),
+            (None, name) => name.to_string(),
+        })
+        .collect();
+    s.list("contains", names.iter().map(String::as_str));
     if top.tag.ends_with("Tool") || top.tag.starts_with("Moco") || top.tag == "IMUPlacer" {
         s.add("run it with", "soleus run");
         // A setup that cannot be read says why.
@@ -434,9 +447,12 @@ fn xml(cx: &Context, path: &Path) -> Result<Option<FileSummary>, Error> {
     }
     let mut files = Vec::new();
     named_files(top, &mut files);
+    // A setup may name a file for several steps.
+    let mut told = std::collections::HashSet::new();
+    files.retain(|named| told.insert(named.clone()));
     for (property, name) in files {
         let there = cx.files.is_file(&beside(path, &name));
-        s.add(&property, if there { name } else { format!("{name} (not there)") });
+        s.add(&property, if there { name } else { format!("{name} (not found)") });
     }
     Ok(Some(s))
 }

@@ -254,7 +254,7 @@ impl AssignedLoads {
                 ));
             }
             if f.meters != 1.0 {
-                what.push("centres of pressure are assumed to be in millimeters".to_string());
+                what.push("centres of pressure are assumed to be in millimetres".to_string());
             }
             cx.note(what.join("; "));
         }

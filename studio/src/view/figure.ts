@@ -270,9 +270,17 @@ export class Figure {
     return null;
   }
 
+  /** Places of other frames that the camera shows too, such as those of a limb that swings. */
+  around: Vector3[] = [];
+
+  /** Places of the figure as it stands. */
+  places(): Vector3[] {
+    return this.actor?.places() ?? [];
+  }
+
   /** Puts the camera where all of the figure is seen. */
   view(from: View): void {
-    const places = [...(this.actor?.places() ?? []), ...[...this.others.values()].flatMap((a) => a.places()), ...this.measuredPlaces()];
+    const places = [...this.places(), ...this.around, ...[...this.others.values()].flatMap((a) => a.places()), ...this.measuredPlaces()];
     const middle = new Vector3(0, 0.9, 0);
     let [height, width] = [1.9, 0.8];
     if (places.length > 0) {

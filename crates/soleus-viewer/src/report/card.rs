@@ -83,12 +83,33 @@ impl Card {
                 "<li><span class=\"lamp {class}\" role=\"img\" aria-label=\"{word}\">{sign}</span><span class=\"what\">{}</span> \
                  <span class=\"value\">{}</span><span class=\"reason\">{}</span></li>",
                 escape(&l.what),
-                escape(&l.value),
-                escape(&l.reason)
+                escape(&together(&l.value)),
+                escape(&together(&l.reason))
             );
         }
         s.push_str("</ul>\n</article>\n");
     }
+}
+
+/// Units in the text of cards.
+const UNITS: [&str; 7] = ["%", "N", "m", "mm", "deg", "s", "kg"];
+
+/// Text in which a unit stays on the line of its number.
+fn together(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let is_number = |word: &str| word.trim_start_matches(['(', '−', '-']).parse::<f64>().is_ok();
+    let mut last = "";
+    for (i, word) in text.split(' ').enumerate() {
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ')']));
+        // The second part of N m too.
+        let belongs = is_unit && (is_number(last) || last == "N");
+        if i > 0 {
+            out.push(if belongs { '\u{a0}' } else { ' ' });
+        }
+        out.push_str(word);
+        last = word;
+    }
+    out
 }
 
 #[cfg(test)]
@@ -103,6 +124,14 @@ mod tests {
             [Verdict::Good, Verdict::Fair, Verdict::Bad]
         );
         assert_eq!(Verdict::of(f64::NAN, limits), Verdict::Bad);
+    }
+
+    #[test]
+    fn analytic_a_unit_stays_with_its_number() {
+        assert_eq!(
+            together("10 % or less; hip: 0.1 of 14.6 N m"),
+            "10\u{a0}% or less; hip: 0.1 of 14.6\u{a0}N\u{a0}m"
+        );
     }
 
     #[test]

@@ -37,6 +37,7 @@ enum Part {
     Text(String),
     Table(Table),
     Plots(Vec<Plot>),
+    Wide(Box<Plot>),
     Grid(Vec<Plot>),
     Cards(Vec<Card>),
     Animation(String, String),
@@ -100,7 +101,7 @@ impl Report {
 
     /// Adds a plot over the full width.
     pub fn plot(self, plot: Plot) -> Self {
-        self.with(Part::Plots(vec![plot]))
+        self.with(Part::Wide(Box::new(plot)))
     }
 
     /// Adds small plots side by side.

@@ -51,6 +51,7 @@ pub fn activation_plots(model: &Model, system: &System, states: &[State<f64>]) -
 pub fn grouped_plots(y_label: &str, lines: Vec<Line>) -> Vec<Plot> {
     let plot = |lines: &[Line]| {
         let title = match lines {
+            [first, last] => format!("{}, {}", first.name, last.name),
             [first, .., last] => format!("{} to {}", first.name, last.name),
             [only] => only.name.clone(),
             [] => String::new(),

@@ -56,7 +56,7 @@ pub fn html(report: &Report) -> String {
 /// Whether anything on the page moves or answers the pointer.
 fn has_script(parts: &[Part]) -> bool {
     parts.iter().any(|p| match p {
-        Part::Animation(..) | Part::Plots(_) | Part::Grid(_) => true,
+        Part::Animation(..) | Part::Plots(_) | Part::Wide(_) | Part::Grid(_) => true,
         Part::Folded(_, inside) => has_script(inside),
         _ => false,
     })
@@ -107,13 +107,11 @@ impl Writer {
                 let _ = writeln!(s, "<h3>{}</h3>", escape(text));
             }
             Part::Text(text) => {
-                let _ = writeln!(s, "<p>{}</p>", escape(text));
+                let _ = writeln!(s, "<p>{}</p>", paragraph(text));
             }
             Part::Table(t) => table(s, t),
-            Part::Plots(list) => {
-                let wide = list.len() == 1;
-                plots(s, if wide { "wide" } else { "plots" }, list, if wide { 1 } else { 2 });
-            }
+            Part::Plots(list) => plots(s, "plots", list, 2),
+            Part::Wide(plot) => plots(s, "wide", std::slice::from_ref(plot), 1),
             Part::Grid(list) => plots(s, "grid", list, 3),
             Part::Cards(cards) => {
                 s.push_str("<div class=\"cards\">\n");
@@ -137,6 +135,19 @@ impl Writer {
             }
         }
     }
+}
+
+/// Text of a paragraph; names between backticks are set as code.
+fn paragraph(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let set = |(i, part): (usize, &&str)| match i % 2 {
+        0 => escape(part),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(set).collect()
 }
 
 fn plots(s: &mut String, class: &str, list: &[Plot], beside: usize) {
@@ -210,6 +221,12 @@ mod tests {
     fn analytic_numbers_stand_on_the_right() {
         assert!(["1", "−2.5", "3 mm", "1.0e-3", "50%"].iter().all(|c| !align(c).is_empty()));
         assert!(["", "mm", "knee 3", "-"].iter().all(|c| align(c).is_empty()));
+    }
+
+    #[test]
+    fn analytic_names_in_backticks_are_code() {
+        assert_eq!(paragraph("for `a<b`: 1"), "for <code>a&lt;b</code>: 1");
+        assert_eq!(paragraph("an odd ` stays"), "an odd ` stays");
     }
 
     /// The script holds nothing that would end it early or leave the page.

@@ -408,7 +408,7 @@ pub(crate) fn verdict(unsolved: &[String], stopped: Option<f64>, folder: Option<
     match stopped {
         Some(time) => {
             let place = folder.map_or(String::new(), |f| format!(" are in {}", f.display()));
-            Err(Error::Cancelled { saved: format!("tables up to t = {time} s{place}") })
+            Err(Error::Cancelled { saved: format!("tables up to t = {time:.3} s{place}") })
         }
         None if unsolved.is_empty() => Ok(()),
         None => Err(Error::NotSolved { message: unsolved.join("\n") }),

@@ -138,7 +138,7 @@ impl StaticOptimization {
 
     /// The page of a result.
     fn page(&self, cx: &Context, found: &AnalysisTables, emg: Vec<EmgComparison>) -> Result<String, Error> {
-        let mut page = Report::new(found.name.as_str());
+        let mut page = Report::new(format!("{} · static optimization", found.name));
         let (Some(forces), Some(activations)) =
             (found.table(NAME, "_force"), found.table(NAME, "_activation"))
         else {
@@ -147,8 +147,14 @@ impl StaticOptimization {
         let (times, p) = (forces.times(), self.exponent);
         if let (Some(first), Some(last)) = (times.first(), times.last()) {
             let n = times.len();
+            let effort = match p {
+                1.0 => "activations".to_string(),
+                2.0 => "squared activations".to_string(),
+                3.0 => "cubed activations".to_string(),
+                p => format!("activations to the power of {p}"),
+            };
             page = page.text(format!(
-                "Static optimization at {n} times from {first:.3} s to {last:.3} s: minimum of the sum of activations to the power of {p}."
+                "{n} times from {first:.3} s to {last:.3} s; the sum of {effort} is minimised."
             ));
         }
         for line in &found.unsolved {

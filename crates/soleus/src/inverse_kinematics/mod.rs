@@ -248,7 +248,7 @@ fn converged(not_converged: &[f64]) -> Result<(), Error> {
         [] => Ok(()),
         [first, ..] => {
             let n = not_converged.len();
-            let message = format!("{n} frame(s) did not converge, the first at t = {first} s");
+            let message = format!("{n} frame(s) did not converge, the first at t = {first:.3} s");
             Err(Error::NotSolved { message })
         }
     }
@@ -377,10 +377,10 @@ fn tell(cx: &Context, s: &Summary, markers: &Path) {
         cx.note(format!("worst marker: {} (RMS {:.2} mm)", w.name, mm(w.rms)));
     }
     if let Some((t, rms)) = s.worst_frame {
-        cx.note(format!("worst frame: t = {t} s (RMS {:.2} mm)", mm(rms)));
+        cx.note(format!("worst frame: t = {t:.3} s (RMS {:.2} mm)", mm(rms)));
     }
     if let Some((name, t, e)) = &s.worst {
-        cx.note(format!("largest distance: {:.2} mm, {name} at t = {t} s", mm(*e)));
+        cx.note(format!("largest distance: {:.2} mm, {name} at t = {t:.3} s", mm(*e)));
     }
     let mut log = Diagnostics::new(markers.display().to_string());
     for name in &s.absent {

@@ -79,7 +79,7 @@ impl PlaceSensors {
         let placed = place_imus(&document, &model, &table, to_ground, heading.as_ref())
             .map_err(|e| Error::content(file, 0, "", e.to_string(), ""))?;
         let heading = placed.heading.to_degrees();
-        cx.note(format!("{} sensors placed; heading turned by {heading:.3}°", placed.placed.len()));
+        cx.note(format!("{} sensors placed; heading turned by {heading:.1}°", placed.placed.len()));
         let mut log = Diagnostics::new(file.display().to_string());
         for name in &placed.unknown {
             let bodies: Vec<String> = model.bodies.iter().map(|b| format!("{}_imu", b.name)).collect();
@@ -220,7 +220,7 @@ fn tell(cx: &Context, s: &OrientationSummary, file: &Path) {
         cx.note(format!("worst sensor: {name} (RMS {:.2}°)", degrees(*rms)));
     }
     if let Some((name, t, angle)) = &s.worst {
-        cx.note(format!("largest angle: {:.2}°, {name} at t = {t} s", degrees(*angle)));
+        cx.note(format!("largest angle: {:.2}°, {name} at t = {t:.3} s", degrees(*angle)));
     }
     // Sensors slip and joints are simple, but not by so much.
     if degrees(s.rms) > 20.0 {

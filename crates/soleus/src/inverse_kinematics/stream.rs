@@ -184,7 +184,7 @@ fn follow(
     match not_converged {
         None => Ok(()),
         Some((n, first)) => Err(Error::NotSolved {
-            message: format!("{n} frame(s) did not converge, the first at t = {first} s"),
+            message: format!("{n} frame(s) did not converge, the first at t = {first:.3} s"),
         }),
     }
 }

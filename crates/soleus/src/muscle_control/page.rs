@@ -25,9 +25,10 @@ pub(super) fn figure(cx: &Context, request: &Tracking, states: &Table) -> Option
 /// The page. `rough` is the weight of changes of excitation, and the excitations without it.
 pub fn page(found: &TrackedMotion, figure: Option<&Animation>, rough: Option<(f64, &Table)>) -> String {
     let report = &found.report;
-    let mut page = Report::new(found.name.as_str());
+    let tool = if report.has_muscles { "computed muscle control" } else { "residual reduction" };
+    let mut page = Report::new(format!("{} · {tool}", found.name));
     for line in report.lines() {
-        page = page.text(capital(&line));
+        page = page.text(format!("{}.", capital(&line)));
     }
     page = limits(page, report);
     if let Some(figure) = figure {
@@ -37,7 +38,7 @@ pub fn page(found: &TrackedMotion, figure: Option<&Animation>, rough: Option<(f6
     let mut rows = Rows::new("Coordinates", ["coordinate", "RMS", "largest", "unit"]);
     for c in report.coordinates.iter().filter(|c| c.is_followed) {
         rows =
-            rows.row([c.name.clone(), format!("{:.4}", c.rms), format!("{:.4}", c.largest), c.unit.into()]);
+            rows.row([c.name.clone(), format!("{:.3}", c.rms), format!("{:.3}", c.largest), c.unit.into()]);
     }
     page = page.table(rows);
     for (table, title) in [
@@ -97,15 +98,20 @@ pub(crate) fn help(page: Report, report: &TrackingReport) -> Report {
     if report.helpers.is_empty() {
         return page;
     }
-    let columns = ["actuator", "mean", "RMS", "largest", "unit", "of the largest moment of its joint"];
+    let columns = ["actuator", "mean", "RMS", "largest", "unit", "share of the largest joint moment"];
     let mut rows = Rows::new("Residuals and reserves", columns);
     for h in &report.helpers {
-        let [mean, rms, largest] = [h.mean, h.rms, h.largest].map(|x| format!("{x:.3}"));
+        let [mean, rms, largest] = [h.mean, h.rms, h.largest].map(hundredths);
         let unit = if h.is_force { "N" } else { "N m" }.to_string();
-        let part = h.joint.map_or(String::new(), |[most, _]| format!("{:.2} %", 100.0 * h.largest / most));
+        let part = h.joint.map_or(String::new(), |[most, _]| format!("{:.1} %", 100.0 * h.largest / most));
         rows = rows.row([h.name.clone(), mean, rms, largest, unit, part]);
     }
     page.table(rows)
+}
+
+/// A number with two decimals, and no sign where they are zero.
+fn hundredths(x: f64) -> String {
+    format!("{:.2}", if x.abs() < 0.005 { 0.0 } else { x })
 }
 
 /// Changes of excitation from window to window, with and without a price.

@@ -302,7 +302,7 @@ impl TrackingReport {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.push(format!(
-            "{:.4} s tracked in {} windows: {} steps, {} evaluations",
+            "{:.3} s tracked in {} windows: {} steps, {} evaluations",
             self.simulated, self.windows, self.statistics.steps, self.statistics.evaluations
         ));
         for unit in ["deg", "mm"] {

@@ -23,6 +23,8 @@ pub struct Beside<'a> {
     pub tracked: Vec<soleus_math::Table>,
     /// EMG.
     pub emg: &'a [EmgCurve],
+    /// Parameters that were optimised: name, value, unit, bounds.
+    pub parameters: Vec<[String; 4]>,
 }
 
 /// The page of a solution.
@@ -52,9 +54,9 @@ pub fn html(
         report = report.animation(&animation);
     }
     report = report.table(objective(solution, goals)).table(quality(t, solution));
-    if !t.parameters.is_empty() {
-        let rows = t.parameters.iter().map(|(name, v)| [name.clone(), significant(*v, 7)]);
-        report = report.table(rows.fold(Table::new("Parameters", ["parameter", "value"]), Table::row));
+    if !beside.parameters.is_empty() {
+        let table = Table::new("Parameters", ["parameter", "value", "unit", "bounds"]);
+        report = report.table(beside.parameters.iter().cloned().fold(table, Table::row));
     }
     if let Ok((list, Some(table))) = emg::compare_found(beside.emg, t) {
         report = emg::section(report, &list, &table);
@@ -133,8 +135,8 @@ fn objective(solution: &Solution, goals: &[(String, f64)]) -> Table {
     };
     let table = Table::new("Objective", ["goal", "cost", "share"]);
     let row =
-        |table: Table, (name, v): &(String, f64)| table.row([name.clone(), significant(*v, 6), share(*v)]);
-    let total = significant(solution.objective, 6);
+        |table: Table, (name, v): &(String, f64)| table.row([name.clone(), significant(*v, 4), share(*v)]);
+    let total = significant(solution.objective, 4);
     goals.iter().filter(|g| g.1 != 0.0).fold(table, row).row(["sum".to_string(), total, String::new()])
 }
 

@@ -1,6 +1,7 @@
 //! Page of a predicted gait.
 
 use super::request::PredictedGait;
+use crate::text::capital;
 use soleus_control::gait::Walker;
 use soleus_viewer::scene::Shape;
 use soleus_viewer::{
@@ -29,13 +30,13 @@ pub fn page(found: &PredictedGait, walker: &Walker, geometry: Vec<Shape>) -> Str
         let goals = s.phases.first().map_or(&[][..], |p| &p.goals);
         let costs = goals.iter().filter(|g| g.1 != 0.0);
         let costs = costs
-            .fold(Table::new("Cost", ["goal", "cost"]), |t, (n, v)| t.row([n.clone(), significant(*v, 5)]));
+            .fold(Table::new("Cost", ["goal", "cost"]), |t, (n, v)| t.row([n.clone(), significant(*v, 3)]));
         report = report.table(table).table(costs);
     }
     if !found.parameters.is_empty() {
         let rows = found.parameters.iter().map(|p| {
             let bounds = format!("{} to {}", p.bounds[0], p.bounds[1]);
-            [p.name.clone(), significant(p.value, 5), p.unit.clone(), bounds]
+            [p.name.clone(), significant(p.value, 4), p.unit.clone(), bounds]
         });
         report = report
             .table(rows.fold(Table::new("Found", ["parameter", "value", "unit", "bounds"]), Table::row));
@@ -43,19 +44,20 @@ pub fn page(found: &PredictedGait, walker: &Walker, geometry: Vec<Shape>) -> Str
     let lines = found.lines();
     let told: Vec<&String> =
         lines.iter().filter(|l| l.contains("local optim") || l.contains(": objective")).collect();
-    report = told.into_iter().fold(report, |r, l| r.text(l.clone()));
+    report = told.into_iter().fold(report, |r, l| r.text(format!("{}.", capital(l))));
     let start = cycle.states.first().map_or(0.0, |x| x.time);
     let percent: Vec<f64> =
         cycle.states.iter().map(|x| 100.0 * (x.time - start) / cycle.duration().max(1e-9)).collect();
     let force = |axis: usize, name: &str| Plot {
         title: name.into(),
-        x_label: "gait cycle, %".into(),
+        x_label: "gait cycle (%)".into(),
         y_label: "body weights".into(),
         lines: ["right", "left"]
             .iter()
             .zip(&cycle.forces)
             .map(|(side, f)| Line::new(*side, percent.clone(), f.iter().map(|f| f[axis]).collect()))
             .collect(),
+        cycle: Some([start, start + cycle.duration()]),
         ..Plot::default()
     };
     let forces = vec![force(1, "Vertical ground force"), force(0, "Forward ground force")];

@@ -137,7 +137,7 @@ pub fn page(
 
     let cost = Table::new("Cost", ["goal", "cost"]);
     let rows = outcome.goals.iter().filter(|g| g.1 != 0.0);
-    let cost = rows.fold(cost, |t, (name, v)| t.row([name.clone(), significant(*v, 5)]));
+    let cost = rows.fold(cost, |t, (name, v)| t.row([name.clone(), significant(*v, 3)]));
     let steps = Table::new("Walk", ["quantity", "value"])
         .row(["cycle, s".to_string(), significant(walk.duration(), 4)])
         .row(["stance, % of the cycle".to_string(), significant(100.0 * walk.stance(), 3)])
@@ -174,7 +174,7 @@ pub fn page(
         };
         plots.push(Plot {
             title: name.into(),
-            x_label: "gait cycle, %".into(),
+            x_label: "gait cycle (%)".into(),
             y_label: unit.into(),
             bands: vec![Band::new("Winter", x.clone(), edge(-1.0), edge(1.0))],
             lines: vec![Line::new("Soleus", percent.clone(), ours)],

@@ -629,7 +629,12 @@ impl PredictedGait {
         let of = if solution.starts.len() > 1 {
             crate::optimal_control::run::starts::describe(&solution.starts)
         } else {
-            "a local optimum, from one start".to_string()
+            match self.without {
+                Some(_) => {
+                    "both gaits are local optima, from one start: compare again with --starts 4".to_string()
+                }
+                None => "a local optimum, from one start".to_string(),
+            }
         };
         lines.push(of);
         lines.push(format!("equations hold to {:.1e}", solution.certificate().constraint_violation));

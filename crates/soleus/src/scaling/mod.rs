@@ -363,7 +363,7 @@ impl Scaling {
     fn check(&self, path: &Path) -> Result<(), Error> {
         if let Some(h) = self.height.filter(|h| !(0.3..3.0).contains(h)) {
             let message = format!("{h} m is not a valid height");
-            return Err(Error::content(path, 0, "", message, "give the height in meters, such as 1.80"));
+            return Err(Error::content(path, 0, "", message, "give the height in metres, such as 1.80"));
         }
         let wrong = |message: String, hint: &str| Err(Error::content(path, 0, "", message, hint));
         if let Some(mass) = self.mass.filter(|m| !(*m > 0.0 && m.is_finite())) {
@@ -544,7 +544,7 @@ fn factors(
     }
     for (body, f) in model.bodies.iter().zip(&factors.0).skip(1) {
         let Vec3 { x, y, z } = f;
-        let text = if x == y && y == z { format!("{x:.6}") } else { format!("{x:.6} {y:.6} {z:.6}") };
+        let text = if x == y && y == z { format!("{x:.3}") } else { format!("{x:.3} {y:.3} {z:.3}") };
         cx.note(format!("scale {}: {text}", body.name));
     }
     Ok(factors)
@@ -562,7 +562,7 @@ fn report_measurements(
     let mut of_model = Diagnostics::new(model_path.display().to_string());
     for m in found {
         if let Some(factor) = m.factor {
-            cx.note(format!("measurement {}: {factor:.6} from {} pair(s)", m.name, m.distances.len()));
+            cx.note(format!("measurement {}: {factor:.3} from {} pair(s)", m.name, m.distances.len()));
             // Subjects are between half and twice the size of the generic model.
             if !(0.5..=2.0).contains(&factor) {
                 let hint =

@@ -250,7 +250,7 @@ impl Motion {
     pub fn tell(&self, cx: &Context, path: &Path) {
         let (s, simulated) = (&self.outcome.statistics, self.outcome.time - self.t0);
         let mut line = format!(
-            "{simulated:.6} s simulated: {} steps, {} rejected, {} failed, {} evaluations",
+            "{simulated:.3} s simulated: {} steps, {} rejected, {} failed, {} evaluations",
             s.steps, s.rejected, s.failed, s.evaluations
         );
         if s.newton_iterations + s.jacobians > 0 {
@@ -263,7 +263,7 @@ impl Motion {
             line += &format!(", {} projections", s.projections);
         }
         if let Some(wall) = self.wall {
-            line += &format!("; {wall:.4} s, {:.2} times real time", simulated / wall);
+            line += &format!("; {wall:.3} s, {:.1} times real time", simulated / wall);
         }
         cx.note(line);
         if s.inaccurate > 0 {
@@ -282,10 +282,10 @@ impl Motion {
             (End::Stopped(stop), _) => (stop.to_string(), stop.component()),
             (_, Some(Interruption::Cancelled)) => {
                 let to = saved.map_or(String::new(), |s| format!(" are in {}", s.display()));
-                return Err(Error::Cancelled { saved: format!("results up to t = {time:.4} s{to}") });
+                return Err(Error::Cancelled { saved: format!("results up to t = {time:.3} s{to}") });
             }
             (_, Some(Interruption::Late(s))) => {
-                (format!("the deadline of {s} s was reached at t = {time} s"), self.limiting)
+                (format!("the deadline of {s} s was reached at t = {time:.3} s"), self.limiting)
             }
             (_, Some(Interruption::Full)) => {
                 let (rows, dim) = (self.rows.len(), self.rows.dim());

@@ -137,12 +137,16 @@ fn identity_every_kind_of_file_is_told() {
         .with("box.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n")
         .with("norm.csv", "percent,knee_angle,sd_knee_angle,hip_flexion\n0,10,2,30\n100,10,2,30\n")
         .with("study.omoco", "<OpenSimDocument Version=\"40600\"><MocoStudy name=\"squat\"><MocoProblem name=\"problem\"><MocoPhase name=\"phases\"/></MocoProblem></MocoStudy></OpenSimDocument>")
+        .with("factors.xml", "<OpenSimDocument Version=\"40600\"><ScaleSet><objects><Scale><scales>1 1 1</scales><segment>femur_r</segment></Scale></objects></ScaleSet></OpenSimDocument>")
+        .with("long.csv", "time,knee\n0,1\n2.4960000000000004,2\n")
         .with("notes.txt", "hello");
     for (file, words) in [
         ("model.osim", &["knee_angle_r"][..]),
         ("a.sto", &["4, from 0 s to 0.03 s, 100.00 rows/s", "knee (1 gap, longest 1 row)"]),
         ("a.mot", &["knee"]),
         ("a.csv", &["1: knee"]),
+        ("factors.xml", &["ScaleSet", "femur_r"]),
+        ("long.csv", &["to 2.496 s"]),
         (
             "norm.csv",
             &["--normative", "2, from 0 % to 100 %", "2: knee_angle, hip_flexion", "1: hip_flexion"],
@@ -150,9 +154,9 @@ fn identity_every_kind_of_file_is_told() {
         ("study.omoco", &["MocoStudy", "squat", "soleus run"]),
         ("a.parquet", &["1: knee"]),
         ("a.trc", &["RASI", "mm", "known landmarks"]),
-        ("loads.xml", &["ExternalLoads", "right_foot, left_foot", "plates.sto (not there)"]),
-        ("ik.xml", &["InverseKinematicsTool", "soleus run", "model.osim\n", "b.trc (not there)"]),
-        ("lab.toml", &["pipeline", "id, so", "1: walk"]),
+        ("loads.xml", &["ExternalLoads", "right_foot, left_foot", "plates.sto (not found)"]),
+        ("ik.xml", &["InverseKinematicsTool", "soleus run", "model.osim\n", "b.trc (not found)"]),
+        ("lab.toml", &["pipeline", "ik, id, so", "1: walk"]),
         ("kick.toml", &["optimal-control study", "effort"]),
         ("states.json", &["model states"]),
         ("exo.toml", &["soleus add", "exo (spring)"]),

@@ -58,7 +58,7 @@ impl<'a> IterationProgress<'a> {
         }
         self.guesses.push_back(seconds_left(&self.history, self.tolerance));
         let detail = format!(
-            "objective {:.8e}, violation {:.2e}, dual {:.2e}, barrier {:.1e}{}",
+            "objective {:.5e}, violation {:.2e}, dual {:.2e}, barrier {:.1e}{}",
             i.objective,
             i.constraint_violation,
             i.dual_infeasibility,
@@ -80,7 +80,7 @@ impl<'a> IterationProgress<'a> {
         let seconds = self.start.zip(self.cx.monitor.seconds()).map_or(0.0, |(start, now)| now - start);
         let c = &s.certificate;
         self.cx.note(format!(
-            "{}: objective {:.10e}, violation {:.2e}, dual {:.2e}, {} iterations, {seconds:.2} s",
+            "{}: objective {:.5e}, violation {:.2e}, dual {:.2e}, {} iterations, {seconds:.2} s",
             s.status.describe(),
             s.objective,
             c.constraint_violation,

@@ -68,14 +68,14 @@ pub(crate) fn name_of(path: &Path, s: &MocoStudySetup) -> String {
     if s.name.is_empty() { stem_of(path, "study") } else { s.name.clone() }
 }
 
-/// A number that was found, with its unit and its bounds.
-pub(crate) fn parameter_line(s: &MocoStudySetup, (name, value): &(String, f64)) -> String {
+/// A number that was found: its name, value, unit and bounds.
+pub(crate) fn parameter_row(s: &MocoStudySetup, (name, value): &(String, f64)) -> [String; 4] {
     let asked = s.parameters.iter().find(|p| p.name == *name);
     let unit = asked.map_or("", |p| match p.property_name.as_str() {
-        "mass" => " kg",
-        "max_isometric_force" => " N",
-        "optimal_fiber_length" | "tendon_slack_length" | "resting_length" => " m",
-        "pennation_angle_at_optimal" => " rad",
+        "mass" => "kg",
+        "max_isometric_force" => "N",
+        "optimal_fiber_length" | "tendon_slack_length" | "resting_length" => "m",
+        "pennation_angle_at_optimal" => "rad",
         _ => "",
     });
     let bounds = asked.map_or(String::new(), |p| {
@@ -85,9 +85,17 @@ pub(crate) fn parameter_line(s: &MocoStudySetup, (name, value): &(String, f64)) 
         let is_at = (value - lower).abs() <= near || (upper - value).abs() <= near;
         let at =
             if is_at { "; at its bound: widen the bound to see whether the optimum lies beyond" } else { "" };
-        format!(" (bounds {} to {}{at})", significant(lower, 4), significant(upper, 4))
+        format!("{} to {}{at}", significant(lower, 4), significant(upper, 4))
     });
-    format!("  parameter {name}: {}{unit}{bounds}", significant(*value, 4))
+    [name.clone(), significant(*value, 4), unit.to_string(), bounds]
+}
+
+/// The same as a line of text.
+pub(crate) fn parameter_line(s: &MocoStudySetup, found: &(String, f64)) -> String {
+    let [name, value, unit, bounds] = parameter_row(s, found);
+    let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
+    let bounds = if bounds.is_empty() { bounds } else { format!(" (bounds {bounds})") };
+    format!("  parameter {name}: {value}{unit}{bounds}")
 }
 
 /// Tables of coordinates that the goals of a study track, for its page.
@@ -197,13 +205,14 @@ impl<'a> Session<'a> {
         let (mut page, mut distance) = (None, None);
         if diagnosis.is_none() {
             for (name, value) in goals.iter().filter(|g| g.1 != 0.0) {
-                self.cx.note(format!("  {name}: {value:.9e}"));
+                self.cx.note(format!("  {name}: {value:.5e}"));
             }
             found.parameters.iter().for_each(|p| self.cx.note(parameter_line(s, p)));
             let place = Place::new(self.a.report.as_ref(), path, posed.study.output.report.as_ref());
             let title = name_of(path, s);
             let tracked = tracked(self.cx, path, s, &posed.inputs.given, base);
-            let beside = report::Beside { tracked, emg: &posed.inputs.emg };
+            let parameters = found.parameters.iter().map(|p| parameter_row(s, p)).collect();
+            let beside = report::Beside { tracked, emg: &posed.inputs.emg, parameters };
             page = place.map(|p| {
                 let shapes = self.source.geometry(self.cx, &base.model);
                 (p, report::html(&title, (base, &found), &solution, &goals, seconds, &beside, shapes))

@@ -108,7 +108,7 @@ impl Posing<'_> {
             let text = trajectory::write(&motion, base, s, &solution, &goals, seconds);
             if diagnosis.is_none() {
                 for (name, value) in goals.iter().filter(|g| g.1 != 0.0) {
-                    self.cx.note(format!("  {}, {name}: {value:.9e}", s.name));
+                    self.cx.note(format!("  {}, {name}: {value:.5e}", s.name));
                 }
                 motion.parameters.iter().for_each(|p| self.cx.note(session::parameter_line(s, p)));
             }
@@ -116,7 +116,8 @@ impl Posing<'_> {
             let source = StudyModel::of_study(self.path, s);
             let html = || {
                 let tracked = session::tracked(self.cx, self.path, s, &self.given[k], base);
-                let beside = report::Beside { tracked, emg: &[] };
+                let parameters = motion.parameters.iter().map(|p| session::parameter_row(s, p)).collect();
+                let beside = report::Beside { tracked, emg: &[], parameters };
                 let shapes = source.geometry(self.cx, &base.model);
                 report::html(&title, (base, &motion), &solution, &goals, seconds, &beside, shapes)
             };

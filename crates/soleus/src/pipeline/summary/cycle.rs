@@ -127,7 +127,7 @@ pub fn caption(cycles: &[Cycles]) -> String {
         cycles.iter().flat_map(|c| &c.gait.trials).flat_map(|t| &t.cycles).filter(|c| c.side == side).count()
     };
     let source = &cycles[0].gait.normative.source;
-    let colors = if cycles.len() > 1 { "; one color for each trial" } else { "" };
+    let colors = if cycles.len() > 1 { "; one colour for each trial" } else { "" };
     let click =
         if cycles[0].shown(Side::Right).is_some() { " Click a curve to move the figure." } else { "" };
     format!(

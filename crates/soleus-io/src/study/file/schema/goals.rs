@@ -50,7 +50,7 @@ pub(in crate::study::file) const GOALS: &[Class] = &[
     Class {
         name: "average_speed",
         class: "MocoAverageSpeedGoal",
-        fields: &[row!("speed" => Number, "m/s", "0", "of the center of mass")],
+        fields: &[row!("speed" => Number, "m/s", "0", "of the mass centre")],
         help: "average speed, distance divided by duration (constraint)",
     },
     Class {
