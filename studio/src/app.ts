@@ -239,6 +239,14 @@ export class App {
     this.pairs = (this.doc.measured?.labels ?? []).map((l) => names.get(l) ?? -1);
   }
 
+  /** Measured markers are no longer drawn. */
+  closeMarkers(): void {
+    this.store.set({ measured: null });
+    this.figure.setMeasured(0);
+    this.pairMarkers();
+    this.shownRow = "";
+  }
+
   async openMarkers(name: string): Promise<void> {
     const a = await this.call("markers", { file: name });
     const measured = { file: name, labels: a.value.labels, times: a.f64(a.value.times), points: a.f32(a.value.points) };

@@ -175,6 +175,7 @@ async function start(): Promise<void> {
     await app.pose();
     figure.view("three-quarters");
     if (data.motion) app.showMotion({ ...data.motion, times: new Float64Array(data.times) }, data.times[0]);
+    app.store.set({ follow: data.follow });
   } else {
     app.store.set({ files: await files! });
     figure.held = app.doc.files.length > 0;

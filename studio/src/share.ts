@@ -47,7 +47,7 @@ export async function sharedPage(app: App): Promise<string> {
       await keep(`frames ${first}`, await app.engine.call("frames", { motion: motion.id, rows: unique.slice(first, first + 64) }));
     await keep("table", await app.engine.call("table", { file: motion.file }));
   }
-  const data = { model: { ...model, components: [] }, motion: motion && { ...motion, times: null }, times, kept, layers: app.doc.layers };
+  const data = { model: { ...model, components: [] }, motion: motion && { ...motion, times: null }, times, kept, layers: app.doc.layers, follow: app.doc.follow };
   const script = await (await fetch(document.querySelector<HTMLScriptElement>("script[src]")!.src)).text();
   const style = await (await fetch(document.querySelector<HTMLLinkElement>("link[rel=stylesheet]")!.href)).text();
   const title = stem(motion?.file ?? model.file).replace(/[<>&]/g, "");

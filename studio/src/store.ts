@@ -7,6 +7,8 @@ export interface Coordinate {
   range: [number, number];
   default: number;
   rotational: boolean;
+  /** Empty if the model says none: a coordinate that turns and shifts at once. */
+  unit: string;
   locked: boolean;
   clamped: boolean;
   moves: boolean;

@@ -2,14 +2,14 @@
 
 use super::*;
 
-/// Help of a flag, or of the first word without one.
-fn help_of(command: &clap::Command, verb: &str, flag: &str) -> Option<String> {
+/// Help of a flag, or of a word without one by its place.
+fn help_of(command: &clap::Command, verb: &str, flag: &str, place: usize) -> Option<String> {
     let verb = command.find_subcommand(verb)?;
-    let is_it = |a: &&clap::Arg| match flag.strip_prefix("--") {
-        Some(long) => a.get_long() == Some(long),
-        None => a.is_positional(),
+    let found = match flag.strip_prefix("--") {
+        Some(long) => verb.get_arguments().find(|a| a.get_long() == Some(long)),
+        None => verb.get_positionals().nth(place),
     };
-    verb.get_arguments().find(is_it)?.get_help().map(ToString::to_string)
+    found?.get_help().map(ToString::to_string)
 }
 
 /// Every flag that a form of Studio shows exists, and the form has its help; `SOLEUS_UPDATE=1` writes the helps anew.
@@ -18,9 +18,13 @@ fn identity_forms_have_the_help_of_the_flags() {
     let mut command = Cli::command();
     command.build();
     let mut helps = std::collections::BTreeMap::<&str, std::collections::BTreeMap<&str, String>>::new();
+    let mut words = std::collections::BTreeMap::<&str, usize>::new();
     for [tool, verb, field, flag] in soleus_studio::tools::flags() {
         let name = flag.trim_end_matches('!');
-        let help = help_of(&command, verb, name).unwrap_or_else(|| panic!("soleus {verb} has no `{name}`"));
+        let place = words.entry(tool).or_default();
+        let help =
+            help_of(&command, verb, name, *place).unwrap_or_else(|| panic!("soleus {verb} has no `{name}`"));
+        *place += usize::from(name.is_empty());
         // A field that is the opposite of its flag has a text of its own.
         if name == flag {
             helps.entry(tool).or_default().insert(field, help);

@@ -71,10 +71,9 @@ export function curves(app: App): HTMLElement {
     void draw();
   });
   const several = () => new Set(chosen.map((c) => c.file)).size > 1;
-  const nameOf = (c: Chosen) => {
-    const label = c.label.startsWith("/") ? c.label.split("/").slice(-2).join("/") : c.label;
-    return several() ? `${label} (${stem(c.file)})` : label;
-  };
+  /** Of the path of a component, the end. */
+  const short = (label: string) => (label.startsWith("/") ? label.split("/").slice(-2).join("/") : label);
+  const nameOf = (c: Chosen) => (several() ? `${short(c.label)} (${stem(c.file)})` : short(c.label));
 
   const load = async (file: string): Promise<Loaded> => {
     const kept = tables.get(file);
@@ -120,9 +119,9 @@ export function curves(app: App): HTMLElement {
       for (const s of side ? [side] : ["right", "left"]) sides.add(s);
       wanted.set(name, sides);
     }
-    for (const n of cycles!.normative.curves) if (wanted.has(n.name)) lines.push({ name: `${n.name}, norm`, x: PERCENT, y: n.mean, sd: n.sd, isNorm: true });
     for (const c of cycles!.curves)
       if (wanted.get(c.name)?.has(c.side)) lines.push({ name: `${c.name}, ${c.side}: ${c.cycles > 1 ? `mean ± SD of ${c.cycles}` : "1 cycle"}`, x: PERCENT, y: c.mean, sd: c.sd });
+    for (const n of cycles!.normative.curves) if (wanted.has(n.name)) lines.push({ name: `${n.name}, norm`, x: PERCENT, y: n.mean, sd: n.sd, isNorm: true });
     return [lines, []];
   };
 
@@ -171,7 +170,7 @@ export function curves(app: App): HTMLElement {
         if (i >= 0) chosen.splice(i, 1);
         else chosen.push({ file: which.value, label });
         void draw();
-      } }, label);
+      } }, short(label));
     }));
   };
 

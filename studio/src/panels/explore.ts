@@ -81,7 +81,7 @@ export function sliders(app: App): HTMLElement {
         }
       }, { class: "tool tiny" });
       rows.push([range, number]);
-      box.append(h("div", { class: "slider" }, h("label", { title: c.path }, c.name), range, number, h("small", {}, c.rotational ? "°" : "m"), lock));
+      box.append(h("div", { class: "slider" }, h("label", { title: c.path }, c.name), range, number, h("small", {}, c.unit), lock));
     }
     show();
   };
@@ -105,18 +105,30 @@ export function sliders(app: App): HTMLElement {
     app.store.set({ q, motion: null, playing: false });
     void app.pose();
   } }, "Default pose");
-  return h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), box);
+  const panel = h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), box);
+  const hide = () => (panel.hidden = !app.doc.model);
+  app.store.on(["model"], hide);
+  hide();
+  return panel;
 }
 
 /** Whether a component is one of a list, so that there may be one more or one less. */
 const inList = (path: string) => /^\/(forceset|markerset|constraintset|contactgeometryset|probeset|controllerset)\/[^/]+$|\/PathPointSet\/|\/wrapobjectset\//i.test(path);
 
+/** Units of properties that mean the same in every component, as model files have them. */
+const UNITS: Record<string, string> = {
+  mass: "kg", mass_center: "m", inertia: "kg·m²", location: "m", translation: "m", dimensions: "m", radius: "m", resting_length: "m",
+  orientation: "rad", xyz_body_rotation: "rad", max_isometric_force: "N", optimal_fiber_length: "m", tendon_slack_length: "m",
+  pennation_angle_at_optimal: "rad", activation_time_constant: "s", deactivation_time_constant: "s", max_contraction_velocity: "1/s", gravity: "m/s²",
+};
+
 /** What is chosen: its properties, to be changed, and its values at the pose that is shown. */
 export function inspector(app: App): HTMLElement {
-  const box = h("div", { class: "column inspector" });
+  const box = h("div", { class: "column inspector", hidden: true });
   let shown = "";
   const draw = async () => {
     const [m, path] = [app.doc.model, app.doc.selection];
+    box.hidden = !m;
     if (!m || !path) {
       box.replaceChildren(h("p", { class: "faint" }, m ? "Click a body, a muscle or a marker." : ""));
       shown = "";
@@ -136,7 +148,7 @@ export function inspector(app: App): HTMLElement {
       const input = p.kind === "boolean"
         ? h("input", { type: "checkbox", checked: p.text === "true", "aria-label": p.name, onchange: (e: Event) => change(String((e.target as HTMLInputElement).checked)) })
         : h("input", { type: "text", value: p.text, "aria-label": p.name, "data-property": p.name, onchange: (e: Event) => change((e.target as HTMLInputElement).value.trim()) });
-      return h("label", { class: p.given ? "property" : "property default", title: p.given ? p.name : `${p.name}: the file does not say; this is the default` }, h("span", {}, p.name), input);
+      return h("label", { class: p.given ? "property" : "property default", title: p.given ? p.name : `${p.name}: the file does not say; this is the default` }, h("span", {}, p.name), input, UNITS[p.name] ? h("small", {}, UNITS[p.name]) : null);
     });
     const parts = found.parts.map(([name, at, type]: string[]) => h("button", { class: "leaf", title: at, onclick: () => app.store.set({ selection: at }) }, h("span", {}, name), h("small", {}, type)));
     const up = path.split("/").slice(0, -1).join("/");
@@ -216,7 +228,7 @@ function muscleCurves(app: App, path: string): HTMLElement {
           else app.say({ kind: "note", text: `${base(other.value)} has no muscle ${base(path)}` });
         }
         chart.element.classList.toggle("single", lines.length === 1);
-        chart.set(lines, `${coordinate.value} (${a.value.rotational ? "°" : "m"})`, unit ? `${title} (${unit})` : title, `${title} of ${base(path)}`);
+        chart.set(lines, `${coordinate.value}${a.value.unit && ` (${a.value.unit})`}`, unit ? `${title} (${unit})` : title, `${title} of ${base(path)}`);
         chart.point((app.nowQ()[coordinate.value] ?? 0) * k);
       } catch (e) {
         app.fail(e);

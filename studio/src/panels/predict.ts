@@ -30,6 +30,8 @@ export function predictPanel(app: App): HTMLElement {
       const walker = (await app.engine.call("walker")).value;
       await app.add([{ name: walker.file, bytes: new TextEncoder().encode(walker.text) }], false);
       await app.openModel(walker.file);
+      // They are of another person.
+      app.closeMarkers();
       app.store.set({ follow: true });
       app.figure.view("side");
       const ran = await app.engine.run("predict_walk", request(), (t: Told) => {

@@ -46,7 +46,7 @@ export function runPanel(app: App): HTMLElement {
     for (const t of forms.tools) groups.set(t.group, [...(groups.get(t.group) ?? []), t]);
     for (const [g, list] of groups) choose.append(h("optgroup", { label: g }, ...list.map((t) => h("option", { value: t.name }, t.title))));
     choose.value = "inverse_kinematics";
-    where.replaceChildren(...(app.engine.native ? [h("option", { value: "native" }, "soleus program, all cores")] : []), h("option", { value: "page" }, "in this page (WebAssembly)"));
+    where.replaceChildren(...(app.engine.native ? [h("option", { value: "native" }, "program, all cores")] : []), h("option", { value: "page" }, "in this page"));
     begin();
   };
 

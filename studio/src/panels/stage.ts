@@ -2,13 +2,18 @@
 
 import type { App } from "../app";
 import { h } from "../dom";
-import { ACTIVATION } from "../view/palette";
+import { ACTIVATION, FORCE, MEASURED, MODELLED } from "../view/palette";
 import { VIEWS } from "../view/figure";
 
 const LAYERS: [string, string][] = [
   ["bodies", "Bones"], ["muscles", "Muscles"], ["wraps", "Wrap surfaces"], ["contacts", "Contact"], ["markers", "Model markers"],
   ["measured", "Measured markers"], ["forces", "Forces"], ["center", "Mass centre"], ["floor", "Floor"],
 ];
+
+/** Colors of marks, as they are in the figure. */
+const COLORS: Record<string, string> = {
+  markers: `#${MODELLED.toString(16).padStart(6, "0")}`, measured: `#${MEASURED.toString(16).padStart(6, "0")}`, forces: `rgb(${FORCE.join(" ")})`,
+};
 
 export function stage(app: App, canvas: HTMLCanvasElement): HTMLElement {
   const { store, doc, figure } = app;
@@ -17,7 +22,8 @@ export function stage(app: App, canvas: HTMLCanvasElement): HTMLElement {
   const views = h("div", { class: "views" }, ...VIEWS.map((v, i) =>
     h("button", { class: "small", title: `View from this side (${i + 1})`, onclick: () => figure.view(v) }, v === "three-quarters" ? "3/4" : v)));
   const box = (key: string, text: string) => h("label", {},
-    h("input", { type: "checkbox", checked: doc.layers[key], "data-layer": key, onchange: (e: any) => store.set({ layers: { ...doc.layers, [key]: e.target.checked } }) }), text);
+    h("input", { type: "checkbox", checked: doc.layers[key], "data-layer": key, onchange: (e: any) => store.set({ layers: { ...doc.layers, [key]: e.target.checked } }) }), text,
+    COLORS[key] ? h("i", { class: "swatch", style: `background:${COLORS[key]}` }) : null);
   const switches = h("details", { class: "layers" }, h("summary", {}, "Show"), ...LAYERS.map(([key, text]) => box(key, text)));
   const hint = h("div", { class: "hint" }, h("p", {}, "Drop a model here"), h("small", {}, ".osim with its meshes, then .trc, .c3d, .mot or .sto. Nothing leaves this machine."));
   const grip = h("div", { class: "grip", hidden: true }, "Drag a gold point of the path, or the blue middle of a wrap object");

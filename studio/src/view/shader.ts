@@ -46,7 +46,9 @@ const FRAGMENT = `
       + vec3(0.13, 0.15, 0.19) * max(dot(n, vec3(-0.728, 0.485, -0.485)), 0.0);
     vec3 c = mix(vColor.rgb, tint.rgb, tint.a);
     c = mix(c, vec3(0.902, 0.624, 0.0), 0.55 * vChosen);
-    pixel = vec4(sqrt(c * c * light), vColor.a * opacity);
+    // Bright surfaces keep their shades: what is lit most is held a little below white.
+    vec3 lit = c * c * light;
+    pixel = vec4(sqrt(lit * (1.0 - 0.2 * lit)), vColor.a * opacity);
   }`;
 
 /** Direction of the light whose shadow is seen. */

@@ -131,7 +131,6 @@ impl Session {
             "put" => self.put(f, block),
             "files" => Ok(self.listed()),
             "read" => self.read(cx, f),
-            "about" => self.about(cx, f),
             "open_model" => self.open_model(cx, f),
             "scene" => self.scene(cx, f),
             "pose" => self.pose(f),
@@ -204,12 +203,6 @@ impl Session {
         let mut block = Block::default();
         let place = block.bytes(&bytes);
         Ok(Answer { value: json!({ "bytes": place }), block })
-    }
-
-    /// What a file is.
-    fn about(&self, cx: &Context, f: &Fields) -> Result<Answer, Refusal> {
-        let request = soleus::FileInfo { file: f.text("file")?.into(), ..Default::default() };
-        Ok(json!({ "text": request.run(cx)?.to_text() }).into())
     }
 
     fn model(&self, f: &Fields) -> Result<&OpenModel, Refusal> {

@@ -194,10 +194,9 @@ impl Session {
             }
         } else if let Some(c) = m.model.coordinates.iter().position(|c| c.path == path) {
             let value = m.coordinates(&x)[c];
-            match m.model.coordinates[c].motion_type {
-                MotionType::Rotational => add("value", value.to_degrees(), "°"),
-                _ => add("value", value, "m"),
-            }
+            let kind = m.model.coordinates[c].motion_type;
+            let shown = if kind == MotionType::Rotational { value.to_degrees() } else { value };
+            add("value", shown, unit(kind));
         } else if let Some(i) = e.layout().paths.iter().position(|p| p == path) {
             add("length", ask(Quantity::PathLengths)?[i], "m");
         }
@@ -249,10 +248,19 @@ impl Session {
         let mut block = Block::default();
         let curves: Vec<Value> =
             muscles.iter().map(|&i| block.f64s((0..count).map(|k| out[k * width + i]))).collect();
-        let rotational = c.motion_type == MotionType::Rotational;
+        let (rotational, unit) = (c.motion_type == MotionType::Rotational, unit(c.motion_type));
         let names: Vec<&str> = muscles.iter().map(|&i| last(&e.layout().muscles[i])).collect();
-        let value = json!({ "x": block.f64s(xs), "y": curves, "muscles": names, "rotational": rotational });
+        let value = json!({ "x": block.f64s(xs), "y": curves, "muscles": names, "rotational": rotational, "unit": unit });
         Ok(Answer { value, block })
+    }
+}
+
+/// The unit in which a page shows a coordinate. One that turns and shifts at once has none that the model names.
+fn unit(kind: MotionType) -> &'static str {
+    match kind {
+        MotionType::Rotational => "°",
+        MotionType::Translational => "m",
+        MotionType::Coupled => "",
     }
 }
 
@@ -294,7 +302,7 @@ pub fn described(m: &OpenModel) -> Value {
         .map(|(i, c)| {
             json!({
                 "name": c.name, "path": c.path, "joint": model.joints[c.joint.0].name, "range": c.range, "default": c.default_value,
-                "rotational": c.motion_type == MotionType::Rotational, "locked": c.locked, "clamped": c.clamped,
+                "rotational": c.motion_type == MotionType::Rotational, "unit": unit(c.motion_type), "locked": c.locked, "clamped": c.clamped,
                 "moves": m.system.tree.mobility_of_coordinate[i] != usize::MAX && !c.prescribed,
                 "dependent": dependent(i),
             })

@@ -27,7 +27,7 @@ pub fn same(tool: &str, request: &Value) -> Value {
 /// Fields of a request that are not at their defaults, by path.
 fn collect<'r>(path: &str, request: &'r Value, defaults: &Value, out: &mut Vec<(String, &'r Value)>) {
     let (Value::Object(fields), Value::Object(known)) = (request, defaults) else {
-        if request != defaults && !request.is_null() {
+        if !is_same(request, defaults) && !request.is_null() {
             out.push((path.to_string(), request));
         }
         return;
@@ -38,12 +38,59 @@ fn collect<'r>(path: &str, request: &'r Value, defaults: &Value, out: &mut Vec<(
     }
 }
 
+/// Whether two values are the same. A page writes 1 for 1.0.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        _ => a == b,
+    }
+}
+
+/// Words of the trials of `soleus gait`: files of each kind for all trials. Nothing where one trial has what another has not.
+fn trials(list: &[Value]) -> Option<Vec<String>> {
+    let files = |key: &str| -> Vec<Vec<String>> {
+        let of = |t: &Value| match t.get(key) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(list)) => list.iter().map(plain).collect(),
+            Some(file) => vec![plain(file)],
+        };
+        list.iter().map(of).collect()
+    };
+    let mut words = Vec::new();
+    if list.is_empty() {
+        return None;
+    }
+    for (key, flag) in [("markers", ""), ("loads", "--loads"), ("curves", "--curves"), ("emg", "--emg")] {
+        let found = files(key);
+        if found.iter().any(|f| f.len() != found[0].len()) || (key != "curves" && found[0].len() > 1) {
+            return None;
+        }
+        if found[0].is_empty() {
+            continue;
+        }
+        if !flag.is_empty() {
+            words.push(flag.to_string());
+        }
+        words.extend(found.iter().flatten().map(|w| quoted(w)));
+    }
+    Some(words)
+}
+
 fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<String> {
     let verb = VERBS.iter().find(|v| v.tool == tool)?;
     let mut words = vec!["soleus".to_string(), verb.verb.to_string()];
     // The verb leaves out the forces that the request would have to name.
     let mut missing = Vec::new();
     for (path, value) in changed {
+        if let ("gait", "trials", Value::Array(list)) = (tool, path.as_str(), value)
+            && let Some(found) = trials(list)
+        {
+            words.extend(found);
+            continue;
+        }
         let Some((_, flag)) = verb.flags().find(|(f, _)| f == path) else {
             missing.push(path.clone());
             continue;
@@ -235,6 +282,27 @@ mod tests {
         let fields = json!({ "file": "old.osim", "output": "new.osim" });
         let found = same("upgrade", &request("upgrade", &fields));
         assert_eq!(found["command"], "soleus upgrade old.osim --out new.osim");
+    }
+
+    /// A page writes whole numbers without a point.
+    #[test]
+    fn analytic_defaults_are_not_repeated() {
+        let fields = json!({ "tracking.model": "m.osim", "tracking.motion": "w.mot", "tracking.maximum_step": 1, "find_weights": 0 });
+        let found = same("residual_reduction", &request("residual_reduction", &fields));
+        assert_eq!(found["command"], "soleus rra --model m.osim --motion w.mot");
+    }
+
+    #[test]
+    fn analytic_commands_of_files_without_flags() {
+        let trial = |k: u32| json!({ "markers": format!("{k}.trc"), "loads": null, "curves": [format!("{k}.mot")], "emg": [] });
+        let mut fields = json!({ "trials": [trial(1), trial(2)], "output": "gait" });
+        let found = same("gait", &request("gait", &fields));
+        assert_eq!(found["command"], "soleus gait 1.trc 2.trc --curves 1.mot 2.mot --out gait");
+        fields["trials"][1]["curves"] = json!([]);
+        assert!(same("gait", &request("gait", &fields))["command"].is_null());
+        let fields = json!({ "input": "a.c3d", "output": "a.trc", "rate": 100 });
+        let found = same("convert", &request("convert", &fields));
+        assert_eq!(found["command"], "soleus convert a.c3d a.trc --rate 100");
     }
 
     /// What a verb has no flag for must not be dropped in silence.

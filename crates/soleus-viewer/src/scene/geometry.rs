@@ -27,7 +27,7 @@ pub fn attached_geometry(
     finder.visit(&document.root);
     if let Some((line, first)) = finder.missing.first() {
         let message = format!("{} of {} meshes cannot be drawn: {first}", finder.missing.len(), finder.count);
-        let hint = "bodies without geometry are drawn as simple bones; give the folder of the meshes with --geometry";
+        let hint = "bodies without meshes are drawn as simple bones; put the meshes in a folder `Geometry` beside the model, or name their folder (--geometry)";
         diagnostics.warn(*line, "", message, hint);
     }
     finder.shapes

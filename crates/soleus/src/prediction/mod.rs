@@ -233,7 +233,7 @@ impl PredictWalk {
 /// Tells of one iteration; the price is that of the temporary forces which help at first.
 fn tell(cx: &Context, count: usize, price: f64, i: &Iteration<'_>) {
     let help = match price {
-        0.0 => "without help".to_string(),
+        0.0 => "without temporary forces".to_string(),
         p => format!("with temporary forces, penalty {p}"),
     };
     let detail = format!("{help}, objective {:.4e}, violation {:.1e}", i.objective, i.constraint_violation);
