@@ -434,6 +434,14 @@ fn places(p: &Program, pieces: &[Piece], most: usize) -> (Vec<u32>, Vec<Vec<bool
     (place, kept, [rooms[0] as usize, (rooms[0] + rooms[1]) as usize])
 }
 
+/// Nodes that are fast together or not at all: how often they are read or written, the sum of their times, and from when to when each of them waits.
+#[derive(Default)]
+struct Class {
+    uses: usize,
+    time: usize,
+    members: Vec<(usize, usize, u32)>,
+}
+
 /// Which nodes wait in fast places: at most so many at a time, those that are used most for the time that they wait. Nodes that a
 /// template keeps or reads by the same column are of one kind.
 fn fast_nodes(
@@ -469,22 +477,22 @@ fn fast_nodes(
             class[a as usize] = b;
         }
     }
-    // Uses, time and members of each class.
-    let mut classes: HashMap<u32, (usize, usize, Vec<(usize, usize, u32)>)> = HashMap::new();
+    let mut classes: HashMap<u32, Class> = HashMap::new();
     for (at, piece) in pieces.iter().enumerate() {
         for (_, &n) in kept[piece.template].iter().zip(&piece.nodes).filter(|(kept, _)| **kept) {
             let (from, to) = waits(at, n);
             let entry = classes.entry(root(&mut class, n)).or_default();
-            entry.0 += uses[n as usize];
-            entry.1 += to - from + 1;
-            entry.2.push((from, to, n));
+            entry.uses += uses[n as usize];
+            entry.time += to - from + 1;
+            entry.members.push((from, to, n));
         }
     }
-    let mut classes: Vec<_> = classes.into_values().collect();
+    let mut classes: Vec<Class> = classes.into_values().collect();
     // Most uses for their time first; a tie by the first node.
-    classes.sort_by(|a, b| (b.0 * a.1).cmp(&(a.0 * b.1)).then(a.2[0].2.cmp(&b.2[0].2)));
+    classes
+        .sort_by(|a, b| (b.uses * a.time).cmp(&(a.uses * b.time)).then(a.members[0].2.cmp(&b.members[0].2)));
     let mut taken = vec![0usize; pieces.len() + 1];
-    for (_, _, members) in classes {
+    for Class { members, .. } in classes {
         members.iter().for_each(|&(from, to, _)| taken[from..=to].iter_mut().for_each(|t| *t += 1));
         if taken.iter().all(|&t| t <= most) {
             members.iter().for_each(|m| fast[m.2 as usize] = true);
