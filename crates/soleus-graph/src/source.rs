@@ -55,7 +55,7 @@ pub fn write_for_device(program: &Program, name: &str, single: bool) -> String {
     write_with(program, name, Language::Cuda, single, 1, Some(fast))
 }
 
-/// The same as [`write`] for one of several programs in one file.
+/// The same as [`write()`] for one of several programs in one file.
 pub fn write_beside(
     program: &Program,
     name: &str,
