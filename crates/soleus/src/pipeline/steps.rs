@@ -11,9 +11,7 @@ use crate::inputs::{model, setup};
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
 use crate::load_assignment::{AssignLoads, COMPLETE_FROM, COMPLETE_TO, data_file, is_table};
-use crate::muscle_control::{
-    ComputedMuscleControl, MassCenter, ResidualReduction, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS,
-};
+use crate::muscle_control::{ComputedMuscleControl, MassCenter, ResidualReduction, Tracking};
 use crate::optimal_control::changes::ModelChanges;
 use crate::optimal_control::tool::Trial as OptimizedTrial;
 use crate::optimal_control::{Inverse, SolveOptions};
@@ -201,20 +199,13 @@ impl Run<'_> {
             return Ok((model.to_path_buf(), motion));
         };
         let changed = folder.join("adjusted.osim");
-        let own = s.actuators.is_empty();
-        let or = |given: Option<f64>, usual: f64| given.or(own.then_some(usual));
         let tracking = Tracking {
             model: model.into(),
             motion: motion.into(),
             loads: Some(self.at(loads)),
-            replace_forces: true,
             force_sets: s.actuators.iter().map(|f| self.at(f)).collect(),
-            residuals: match s.residuals {
-                Some(r) => r.to_vec(),
-                None if own => WEAK_RESIDUALS.to_vec(),
-                None => Vec::new(),
-            },
-            reserves: or(s.reserves, STRONG_ACTUATORS).into_iter().collect(),
+            residuals: s.residuals.map_or(Vec::new(), |r| r.to_vec()),
+            reserves: s.reserves.into_iter().collect(),
             task_file: s.tasks.as_ref().map(|t| self.at(t)),
             from: trial.from,
             to: trial.to,
@@ -450,31 +441,24 @@ fn scaling(cx: &Context, s: &Scale, home: &Path, file: &Path) -> Result<Scaling,
         }
         return Ok(request);
     }
-    let markers = at(&s.markers).map(Source::File);
-    let placing = markers.clone().filter(|_| !s.keep_markers).map(|markers| PlacingSettings {
-        markers,
-        task_file: at(&s.tasks),
-        from: s.from,
-        to: s.to,
-        ..PlacingSettings::default()
-    });
+    let model = at(&s.model).unwrap_or_default();
+    let usual = match at(&s.markers) {
+        Some(markers) => Scaling::of_static_trial(model.clone(), markers).between(s.from, s.to),
+        None => Scaling::default(),
+    };
     Ok(Scaling {
-        model: at(&s.model).unwrap_or_default().into(),
+        model: model.into(),
         marker_set: at(&s.marker_set),
         mass: s.mass,
         height: s.height,
-        match_names: true,
         map: s.map.iter().map(|(lab, own)| [lab.clone(), own.clone()]).collect(),
         factors: Some(FactorSettings {
-            from_markers: markers.is_some() && s.measurements.is_none(),
             measurement_file: at(&s.measurements),
-            markers,
-            from: s.from,
-            to: s.to,
             preserve_mass_distribution: s.preserve_mass_distribution,
-            ..FactorSettings::default()
+            ..usual.factors.unwrap_or_default()
         }),
-        placing,
+        placing: (usual.placing.filter(|_| !s.keep_markers))
+            .map(|placing| PlacingSettings { task_file: at(&s.tasks), ..placing }),
         asked_in: Some(file.to_path_buf()),
         ..Scaling::default()
     })
