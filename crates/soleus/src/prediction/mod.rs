@@ -45,7 +45,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const GAIT: &str = include_str!("../../../../models/gait2d.osim");
+const GAIT: &str = include_str!("../../models/gait2d.osim");
 const GAIT_FILE: &str = "models/gait2d.osim";
 
 /// Speeds at which the model walks, m/s.
