@@ -397,6 +397,8 @@ class Model:
         static: Source | None = None,
         *,
         mass: float | None = None,
+        height: float | None = None,
+        map: Mapping[str, str] | None = None,
         measurements: PathLike | Sequence[Mapping[str, Any]] | None = None,
         manual: Mapping[str, Sequence[float]] | None = None,
         tasks: PathLike | None = None,
@@ -409,8 +411,10 @@ class Model:
     ) -> Scaled:
         """Scales a generic model to a subject and places its markers as in a static trial.
 
-        ``measurements`` is a file with a MeasurementSet or a ScaleTool setup; ``manual`` contains factors by body; ``tasks`` is a file with marker
-        weights for the static pose."""
+        All markers of the static trial determine the sizes of all bodies, unless ``measurements`` (a file with a MeasurementSet or a ScaleTool setup,
+        or its measurements) or ``manual`` (factors by body) are given. ``height``, in m, determines the size of segments without suitable markers. Markers
+        of the model get the names that the laboratory has for them; ``map`` has those that are not recognised, as ``{"lab": "model"}``. ``tasks`` is a file
+        with marker weights for the static pose."""
         factors: dict[str, Any] = {
             "markers": static,
             "from": time[0],
@@ -428,6 +432,8 @@ class Model:
             "model": self,
             "name": name,
             "mass": mass,
+            "height": height,
+            "map": [[lab, own] for lab, own in (map or {}).items()],
             "marker_set": marker_set,
             "factors": factors,
             "placing": placing if place_markers and static is not None else None,
@@ -617,11 +623,9 @@ class Model:
         **tracking: Any,
     ) -> Tracked:
         """Residual reduction: a motion close to the measured one with smaller residuals. ``mass_center`` is the body whose mass centre is adjusted.
-        Unless ``force_sets``, ``residuals`` or ``reserves`` are given, muscles are replaced by default residuals and reserves. Other keywords are
-        those of tracking."""
+        Muscles are replaced by ``residuals`` (4 N m and 8 N unless given) and ``reserves`` (1000 N m or N), or by the actuators of ``force_sets``;
+        ``replace_forces=False`` keeps them and adds what is given. Other keywords are those of tracking."""
         tracking = _tracking(self, motion, loads, tracking)
-        if not {"force_sets", "residuals", "reserves"} & tracking.keys():
-            tracking |= {"replace_forces": True, "residuals": [4.0, 8.0], "reserves": [1000.0]}
         if isinstance(mass_center, str):
             mass_center = {"body": mass_center}
         request = {"tracking": tracking, "mass_center": mass_center, "window": window, "find_weights": find_weights}

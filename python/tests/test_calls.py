@@ -29,6 +29,12 @@ def test_identity_a_scaled_subject_is_used_as_its_model() -> None:
     assert again.mass == subject.mass and again.factors == subject.factors
 
 
+def test_analytic_a_static_trial_determines_the_sizes() -> None:
+    factors = plate().scale(seen(0.5, size=1.2)).factors
+    # The prior, 3 % for a segment, keeps the fit a little below the markers.
+    assert all(1.1 < f <= 1.21 for f in factors["plate"])
+
+
 def test_analytic_quality_says_how_good_a_result_is() -> None:
     model, markers = plate(), seen(0.5)
     # One marker is 5 cm off throughout: the largest error is above the limit, and names it.

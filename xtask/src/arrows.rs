@@ -10,7 +10,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("soleus-simulation", &["soleus-math", "soleus-model", "soleus-dynamics"]),
     ("soleus-graph", &["soleus-math"]),
     ("soleus-batch", &["soleus-math", "soleus-model", "soleus-dynamics", "soleus-graph"]),
-    // Would serve a rocket: no model, no dynamics.
+    // Any nonlinear program: no model, no dynamics.
     ("soleus-optimization", &["soleus-math"]),
     ("soleus-control", &["soleus-math", "soleus-model", "soleus-dynamics", "soleus-optimization"]),
     (
@@ -68,7 +68,7 @@ const LIBRARY: &[&str] = &[
 /// Stands for all crates.
 const EVERYTHING: &[&str] = &["soleus*"];
 
-/// A door sees the library alone: it parses, calls and prints, and computes nothing.
+/// A door sees the library alone. What it shows of models and tables it takes from `soleus::engine`; the command not even that (`sources.rs`).
 const DOOR: &[&str] = &["soleus"];
 
 /// Foreign crates that belong to one place: a beginning of their name, who may use them, and why.

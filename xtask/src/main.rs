@@ -2,6 +2,7 @@
 
 mod architecture;
 mod arrows;
+mod packages;
 mod programs;
 mod sources;
 
@@ -35,6 +36,7 @@ fn findings(root: &Path) -> io::Result<Vec<String>> {
         all.extend(arrows::check(&name, &manifest));
         sources::check_crate(root, &name, &mut all)?;
         programs::check_crate(root, &name, &manifest, &mut all)?;
+        packages::check_crate(root, &name, &manifest, &mut all)?;
     }
     let text = fs::read_to_string(root.join("ARCHITECTURE.md"))?;
     all.extend(architecture::check(root, &text, &crates(root)?));

@@ -1,8 +1,9 @@
-//! Whether every file of tests is part of a test program.
+//! Whether every file of tests is part of a test program, and whether its comparisons can fail.
 //!
 //! The tests of a crate are one program, `tests/main.rs`, which names its files; a file that nobody names would be
 //! compiled by nobody and fail never.
 
+use crate::sources::collect;
 use std::path::Path;
 use std::{fs, io};
 
@@ -23,10 +24,34 @@ pub fn check_crate(root: &Path, name: &str, manifest: &str, wrong: &mut Vec<Stri
         }
     }
     files.sort();
+    let mut texts = Vec::new();
+    collect(&folder, &mut texts)?;
+    texts.sort();
+    for path in texts {
+        let inside = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        wrong.extend(
+            lost_nans(&fs::read_to_string(&path)?)
+                .into_iter()
+                .map(|line| format!("{inside}:{line}: {LOST_NAN}")),
+        );
+    }
     wrong.extend(
         check(manifest, &main, &files).into_iter().map(|what| format!("crates/{name}/tests: {what}")),
     );
     Ok(())
+}
+
+/// Why tests do not look for a maximum with `f64::max`.
+pub const LOST_NAN: &str =
+    "`f64::max` leaves out NaN, so that the comparison would pass: use `soleus_math::norm::largest`";
+
+/// Lines (from 1) that fold numbers from zero with `max`. A scale that is folded from a positive number only divides: NaN is found elsewhere.
+pub fn lost_nans(text: &str) -> Vec<usize> {
+    let folds = |line: &str| {
+        let from_zero = line.contains(".fold(0.0") && line.contains("max(");
+        from_zero || line.contains(".fold(") && line.contains("f64::max")
+    };
+    text.lines().enumerate().filter(|(_, line)| folds(line)).map(|(i, _)| i + 1).collect()
 }
 
 /// What is wrong, given the manifest, the text of `tests/main.rs`, and names of files and of folders with modules.
@@ -54,6 +79,14 @@ fn check(manifest: &str, main: &str, files: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn analytic_maxima_without_nan_are_found() {
+        assert_eq!(lost_nans("let a = 1;\nx.iter().copied().fold(0.0, f64::max)"), [2]);
+        assert_eq!(lost_nans("x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))"), [1]);
+        assert_eq!(lost_nans("x.iter().fold(1e-3, |m: f64, x| m.max(x.abs()))"), [0; 0]);
+        assert_eq!(lost_nans("largest(x.iter().copied()); y.fold(0.0, |a, b| a + b)"), [0; 0]);
+    }
 
     #[test]
     fn analytic_forgotten_tests_are_found() {

@@ -1,5 +1,6 @@
 //! What the sources of a crate must not contain.
 
+use crate::programs::{LOST_NAN, lost_nans};
 use std::path::Path;
 use std::{fs, io};
 
@@ -42,6 +43,29 @@ const EDGE_WORDS: &[(&str, &str)] = &[
     ("ctrlc::", "installs a handler"),
 ];
 
+/// What the doors do without, and why. The command parses, calls, prints and writes; Studio and Python also show models, tables and drawings,
+/// which they take from `soleus::engine`, but what is computed is a request to the library in all three.
+const DOORS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "soleus-cli",
+        &[
+            ("soleus::engine", "computes, which the library does"),
+            ("std::fs", "opens files, which the library does"),
+            ("File::open(", "opens files, which the library does"),
+        ],
+    ),
+    ("soleus-studio", COMPUTES),
+    ("soleus-python", COMPUTES),
+];
+
+/// The parts of the engine that compute.
+const COMPUTES: &[(&str, &str)] = &[
+    ("soleus::engine::tools", "computes, which a request to the library does"),
+    ("soleus::engine::control", "computes, which a request to the library does"),
+    ("soleus::engine::optimization", "computes, which a request to the library does"),
+    ("soleus::engine::simulation", "computes, which a request to the library does"),
+];
+
 /// The one file of a crate that may do what only the edge may, and what that is.
 const EXCEPTED: &[(&str, &str, &str)] =
     &[("soleus", "files/disk.rs", "std::fs"), ("soleus", "files/disk.rs", "File::open(")];
@@ -64,14 +88,31 @@ pub fn check_crate(root: &Path, name: &str, wrong: &mut Vec<String>) -> io::Resu
     let mut lines = 0;
     for file in files {
         let text = fs::read_to_string(&file)?;
-        lines += text.lines().take_while(|l| !l.starts_with("#[cfg(test)]")).count();
         let inside = file.strip_prefix(&src).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        lines += lines_outside_tests(&inside, &text);
+        if holds_tests(&inside) {
+            let lost = lost_nans(&text).into_iter();
+            wrong.extend(lost.map(|line| format!("crates/{name}/src/{inside}:{line}: {LOST_NAN}")));
+        }
         for (line, what) in check(name, &inside, &text) {
             wrong.push(format!("crates/{name}/src/{inside}:{line}: {what}"));
         }
     }
     wrong.extend(too_long(name, lines));
     Ok(())
+}
+
+/// How many lines of a file are not tests: none of a file of tests, and those before `#[cfg(test)]` of any other.
+fn lines_outside_tests(file: &str, text: &str) -> usize {
+    if holds_tests(file) {
+        return 0;
+    }
+    text.lines().take_while(|l| !l.starts_with("#[cfg(test)]")).count()
+}
+
+/// Whether a file holds nothing but tests.
+pub fn holds_tests(file: &str) -> bool {
+    file.ends_with("tests.rs") || file.contains("tests/")
 }
 
 /// What is wrong with a crate of so many lines.
@@ -83,7 +124,7 @@ fn too_long(name: &str, lines: usize) -> Option<String> {
 }
 
 /// All `.rs` files below a folder.
-fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()> {
+pub fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
@@ -99,7 +140,7 @@ fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()>
 /// what follows `#[cfg(test)]` are left alone, as are files of tests.
 fn check(name: &str, file: &str, text: &str) -> Vec<(usize, String)> {
     let mut wrong = Vec::new();
-    if file.ends_with("tests.rs") || file.contains("tests/") {
+    if holds_tests(file) {
         return wrong;
     }
     for (i, line) in text.lines().enumerate() {
@@ -113,10 +154,14 @@ fn check(name: &str, file: &str, text: &str) -> Vec<(usize, String)> {
         if !EDGE.contains(&name) {
             // The first match says it: `eprintln!(` also contains `println!(`.
             let excepted = |word: &str| EXCEPTED.contains(&(name, file, word));
-            let found = EDGE_WORDS.iter().find(|(word, _)| code.contains(word) && !excepted(word));
+            let found = EDGE_WORDS.iter().find(|(word, _)| holds(code, word) && !excepted(word));
             if let Some((word, why)) = found {
                 wrong.push((i + 1, format!("`{word}` {why}, which only the edge may")));
             }
+        }
+        let mut words = DOORS.iter().filter(|(n, _)| *n == name).flat_map(|(_, words)| *words);
+        if let Some((word, why)) = words.find(|(word, _)| holds(code, word)) {
+            wrong.push((i + 1, format!("`{word}` {why}")));
         }
         let item = code.strip_prefix("pub ").unwrap_or(code);
         if item.starts_with("static ")
@@ -133,6 +178,24 @@ fn check(name: &str, file: &str, text: &str) -> Vec<(usize, String)> {
         }
     }
     wrong
+}
+
+/// Whether a line has a word, or takes the module of a path out of a list: `use std::{fs, io}` for `std::fs`.
+fn holds(code: &str, word: &str) -> bool {
+    let of_list = || {
+        let (parent, module) = word.rsplit_once("::")?;
+        let list = code.split_once(&format!("{parent}::{{"))?.1;
+        // Lists in lists belong to other modules.
+        let mut depth = 0;
+        let own: String = (list.chars())
+            .filter(|c| {
+                depth += i32::from(*c == '{') - i32::from(*c == '}');
+                depth == 0
+            })
+            .collect();
+        Some(own.split(',').any(|item| mentions(item, module) && item.trim().starts_with(module)))
+    };
+    code.contains(word) || of_list().unwrap_or(false)
 }
 
 /// Whether code names a module, and not a longer name that begins alike.
@@ -159,7 +222,27 @@ mod tests {
         assert_eq!(count("soleus-dynamics", "muscle/thelen2003.rs", "use crate::pathology;"), 0);
         assert_eq!(count("soleus-dynamics", "system.rs", "use crate::path::Path;"), 0);
         assert_eq!(count("soleus-tools", "a.rs", "std::thread::sleep(s);"), 1);
+        for wrong in ["use std::{fs, io};", "use std::{io, fs::File};", "use std::{fmt::{self, Write}, fs};"]
+        {
+            assert_eq!((count("soleus-tools", "a.rs", wrong), count("soleus-cli", "a.rs", wrong)), (1, 1));
+        }
+        assert_eq!(count("soleus-tools", "a.rs", "use std::{fmt, io::{fs_like, Write}};"), 0);
+        assert_eq!(count("soleus-cli", "a.rs", "use soleus::engine::tools::scale;"), 1);
+        assert_eq!(count("soleus-cli", "a.rs", "use soleus::{Error, engine::math};"), 1);
+        assert_eq!(count("soleus-studio", "a.rs", "use soleus::engine::math::Table;"), 0);
+        assert_eq!(count("soleus-studio", "a.rs", "use soleus::engine::tools::scale;"), 1);
+        assert_eq!(count("soleus-python", "a.rs", "use soleus::engine::{math, simulation};"), 1);
         assert!(too_long("soleus-cli", 3001).is_some() && too_long("soleus-cli", 3000).is_none());
         assert!(too_long("soleus-tools", 100_000).is_none());
+    }
+
+    #[test]
+    fn analytic_lines_of_tests_are_not_counted() {
+        let text = "fn f() {}\n\n#[cfg(test)]\nmod tests {\n}\n";
+        assert_eq!(lines_outside_tests("ik.rs", text), 2);
+        assert_eq!(lines_outside_tests("ik.rs", "fn f() {}\nfn g() {}\n"), 2);
+        assert_eq!(lines_outside_tests("tests.rs", text), 0);
+        assert_eq!(lines_outside_tests("ik/tests.rs", text), 0);
+        assert_eq!(lines_outside_tests("ik/tests/leg.rs", text), 0);
     }
 }

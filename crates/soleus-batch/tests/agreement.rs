@@ -6,6 +6,7 @@ use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_graph::Structured;
 use soleus_graph::lanes::{Lanes, Width};
 use soleus_math::Dual;
+use soleus_math::norm::{largest, largest_difference, largest_size};
 use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use soleus_model::muscle::MuscleKind;
@@ -90,7 +91,7 @@ fn check(what: &str, model: &Model) {
     };
     for (single, tolerance) in [(false, 1e-12), (true, 1e-4)] {
         let found = run(&Lanes::new(program.clone(), single), &inputs);
-        let worst = found.iter().zip(&residuals).map(|(y, w)| norm_error(y, w)).fold(0.0, f64::max);
+        let worst = largest(found.iter().zip(&residuals).map(|(y, w)| norm_error(y, w)));
         assert!(worst <= tolerance, "{what}: residuals are off by {worst:.1e}");
     }
     let weights: Vec<f64> =
@@ -122,8 +123,8 @@ fn check(what: &str, model: &Model) {
         let input: Vec<f64> = x.iter().chain(&weights).copied().collect();
         let found = gradient.evaluate(&input);
         let by_lanes = run(&Lanes::new(gradient.clone(), false), std::slice::from_ref(&input)).remove(0);
-        let size = found.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
-        let off = found.iter().zip(&by_lanes).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        let size = largest_size(&found);
+        let off = largest_difference(&found, &by_lanes);
         assert!(off <= 1e-10 * size, "{what}: gradient by lanes is off by {off} of {size}");
         let along: Vec<f64> = (0..x.len()).map(|i| (2.0 + i as f64).cos()).collect();
         let dual: Vec<Dual<f64, 1>> = x.iter().zip(&along).map(|(x, d)| Dual::new(*x, [*d])).collect();

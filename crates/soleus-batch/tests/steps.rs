@@ -2,6 +2,7 @@
 
 use soleus_batch::{Batch, BatchOptions, BatchParameter, Step};
 use soleus_dynamics::System;
+use soleus_math::norm::largest_size;
 use soleus_model::force::ForceKind;
 use soleus_model::muscle::MuscleKind;
 
@@ -160,7 +161,7 @@ fn identity_parameters_of_copies() {
         let mut ws = system.workspace();
         system.compute_motion(&state, &vec![0.3; system.num_controls], &mut ws).unwrap();
         let wanted: Vec<f64> = ws.udot.iter().chain(&ws.zdot).copied().collect();
-        let size = wanted.iter().fold(0.0, |m: f64, w| m.max(w.abs()));
+        let size = largest_size(&wanted);
         for (i, w) in wanted.iter().enumerate() {
             let found = y[i * 3 + copy];
             assert!((found - w).abs() <= 1e-11 * size, "copy {copy}, output {i}: {found} {w}");

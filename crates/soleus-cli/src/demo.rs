@@ -54,17 +54,6 @@ fn predict(cx: &Context, a: &Arguments) -> Result<(), Error> {
         picture: a.picture.clone(),
     };
     let found = request.run(cx)?;
-    let (walk, outcome) = (&found.walk, &found.outcome);
-    let lines = [
-        format!("speed           {:8.3} m/s", a.speed),
-        format!("cycle           {:8.3} s      (Winter's adults at 1.325 m/s: 1.140)", walk.duration()),
-        format!("stride          {:8.3} m", a.speed * walk.duration()),
-        format!("stance          {:8.1} %", 100.0 * walk.stance()),
-        format!("effort          {:8.4}", outcome.goal("effort")),
-        format!("equations hold to {:.1e}", outcome.solution.certificate.constraint_violation),
-        format!("found in        {:8.1} s, {} iterations", found.seconds, outcome.iterations),
-        format!("open {}", a.out.display()),
-    ];
     found.write(cx)?;
-    print(cx, &(lines.join("\n") + "\n"))
+    print(cx, &(found.lines().join("\n") + "\n"))
 }

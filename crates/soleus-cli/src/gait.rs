@@ -34,7 +34,8 @@ pub struct Arguments {
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let n = a.markers.len();
     let refuse = |what: &str, count: usize| {
-        let message = format!("{n} trials, but {count} files with {what}");
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        let message = format!("{n} trial{}, but {count} file{} with {what}", s(n), s(count));
         Err(Error::content(&a.markers[0], 0, "", message, "give as many for each trial, in the same order"))
     };
     if !a.loads.is_empty() && a.loads.len() != n {

@@ -3,7 +3,7 @@
 use crate::door::{Span, enter, finish, loads_file};
 use crate::emg::EmgInput;
 use clap::{Args, ValueEnum};
-use soleus::muscle_control::{Effort, MassCenter, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS};
+use soleus::muscle_control::{Effort, MassCenter, Tracking};
 use soleus::simulation::SimulationOutput;
 use soleus::{ComputedMuscleControl, Error, ResidualReduction};
 use std::path::PathBuf;
@@ -106,16 +106,7 @@ pub struct Reduction {
 impl Reduction {
     /// Runs `soleus rra`.
     pub fn run(&self) -> Result<(), Error> {
-        let mut tracking = self.input.tracking()?;
-        tracking.replace_forces = true;
-        if tracking.force_sets.is_empty() {
-            if tracking.residuals.is_empty() {
-                tracking.residuals = WEAK_RESIDUALS.to_vec();
-            }
-            if tracking.reserves.is_empty() {
-                tracking.reserves = vec![STRONG_ACTUATORS];
-            }
-        }
+        let tracking = self.input.tracking()?;
         let mass_center = self.mass_center.clone().map(|body| MassCenter {
             body,
             range: None,

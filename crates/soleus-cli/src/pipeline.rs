@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// Pipeline file (.toml), or use --model, --markers and so on
     #[arg(required_unless_present = "markers", conflicts_with_all = ["markers", "model"])]
-    study: Option<PathBuf>,
+    pipeline: Option<PathBuf>,
     /// Repeat all steps
     #[arg(long)]
     again: bool,
@@ -76,7 +76,9 @@ struct Recorded {
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let r = &a.recorded;
     if !r.loads.is_empty() && r.loads.len() != r.markers.len() {
-        let message = format!("{} trials but {} load files", r.markers.len(), r.loads.len());
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        let (n, count) = (r.markers.len(), r.loads.len());
+        let message = format!("{n} trial{}, but {count} load file{}", s(n), s(count));
         return Err(Error::content(
             &r.loads[0],
             0,
@@ -103,7 +105,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         output: r.out.clone(),
     };
     enter(None, false, |cx| {
-        let file = match &a.study {
+        let file = match &a.pipeline {
             Some(file) => file.clone(),
             None => recorded.write(cx)?,
         };

@@ -92,33 +92,28 @@ impl Arguments {
             apply: true,
             scales: *scales,
         });
+        let usual = match &self.markers {
+            Some(markers) => {
+                Scaling::of_static_trial(self.model.clone(), markers.clone()).between(self.from, self.to)
+            }
+            None => Scaling::default(),
+        };
         let factors = FactorSettings {
-            from_markers: self.markers.is_some() && self.measurements.is_none() && self.factor.is_empty(),
             measurement_file: self.measurements.clone(),
             manual: manual.collect(),
-            markers: self.markers.clone().map(Into::into),
-            from: self.from,
-            to: self.to,
             preserve_mass_distribution: self.preserve_mass_distribution,
-            ..FactorSettings::default()
+            ..usual.factors.unwrap_or_default()
         };
-        let placing = self.markers.clone().filter(|_| !self.keep_markers).map(|markers| PlacingSettings {
-            markers: markers.into(),
-            task_file: self.tasks.clone(),
-            from: self.from,
-            to: self.to,
-            ..PlacingSettings::default()
-        });
+        let placing = usual.placing.filter(|_| !self.keep_markers);
         Scaling {
             model: self.model.clone().into(),
             name: self.out.file_stem().map_or(String::new(), |n| n.to_string_lossy().into_owned()),
             marker_set: self.marker_set.clone(),
             mass: self.mass,
             height: self.height,
-            match_names: self.markers.is_some(),
             map: self.map.clone(),
             factors: Some(factors),
-            placing,
+            placing: placing.map(|p| PlacingSettings { task_file: self.tasks.clone(), ..p }),
             opensim_faults: self.opensim_faults,
             output: ScalingOutput {
                 factors: self.factors_out.clone(),
@@ -126,7 +121,7 @@ impl Arguments {
                 pose: self.pose.clone(),
                 ..ScalingOutput::default()
             },
-            asked_in: None,
+            ..Scaling::default()
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::common::{Folder, LEG, copy, pipelines, table};
 use soleus_math::Table;
+use soleus_math::norm::{largest, largest_size};
 use soleus_testing::reference_test;
 use std::path::Path;
 
@@ -202,7 +203,7 @@ fn opensim_val_probes_look_back() {
     let sum: f64 = (1..f.len()).map(|k| 0.5 * (f[k] + f[k - 1]) * (times[k] - times[k - 1])).sum();
     // The trapezoid rule on steps of 3 ms: h²/12 times the change of slope.
     assert!((last(&all, "integrate_BRA") - 2.0 - sum).abs() < 1e-4, "{} {sum}", last(&all, "integrate_BRA"));
-    assert_eq!(last(&all, "maximum_BRA"), f.iter().copied().fold(f64::MIN, f64::max));
+    assert_eq!(last(&all, "maximum_BRA"), largest(f.iter().copied()));
 }
 
 /// Static optimization without the model's muscles is inverse dynamics; OpenSim 4.6 ends with a segmentation fault.
@@ -242,7 +243,7 @@ fn identity_static_optimization_without_muscles_is_inverse_dynamics() {
     for name in names {
         let (a, b) =
             (so.column(&format!("{name}_actuator")).unwrap(), id.column(&format!("{name}_moment")).unwrap());
-        let most = b.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let most = largest_size(b);
         for k in 10..71 {
             // Accelerations are slopes of a spline through speeds in one, second slopes of that through angles in the other.
             assert!((a[k] - b[k]).abs() < 1e-4 * most, "{name} {} {}", a[k], b[k]);

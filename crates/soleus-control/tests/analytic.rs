@@ -62,10 +62,10 @@ fn analytic_kirk_5_1_1() {
     ];
     for (scheme, bound, cost) in cases {
         let (_, s, t) = solved(kirk(), &Settings::uniform(scheme, 50), 1e-10);
-        let error = t.times.iter().zip(&t.states.rows).fold(0.0, |e: f64, (&t, x)| {
+        let error = largest(t.times.iter().zip(&t.states.rows).flat_map(|(&t, x)| {
             let exact = kirk_exact(t);
-            e.max((x[0] - exact[0]).abs()).max((x[1] - exact[1]).abs())
-        });
+            [(x[0] - exact[0]).abs(), (x[1] - exact[1]).abs()]
+        }));
         println!(
             "{:<26} error {error:.2e}, cost {:.9}, {} iterations",
             scheme.name(),

@@ -15,6 +15,7 @@ use soleus_dynamics::constraint::Station;
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{BodyFrame, System};
 use soleus_math::function::{Expression, Function, Sine};
+use soleus_math::norm::largest_size;
 use soleus_math::{Transform, vec3};
 use soleus_model::Model;
 use soleus_optimization::NonlinearProgram;
@@ -270,7 +271,7 @@ fn check_reaction_of_a_given_motion(file: &str) {
         // Rounding of sums of some hundred terms, of the gradient and of the Hessian.
         for range in [0..x.len(), x.len()..plain.1.len()] {
             let (a, b) = (&plain.1[range.clone()], &structured.1[range]);
-            let largest = a.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
+            let largest = largest_size(a);
             pulled |= largest > 1e-3;
             for (i, (a, b)) in a.iter().zip(b).enumerate() {
                 assert!((a - b).abs() <= 1e-10 * largest, "{file}: entry {i}: {a} {b}");

@@ -7,6 +7,7 @@ use soleus_control::transcription::ConstraintMethod;
 use soleus_control::{Bounds, Collocation, PointVariable, Problem, Scheme, Settings, Trajectory, Variable};
 use soleus_math::function::{Function, GcvSpline, PiecewiseLinear};
 use soleus_math::norm::largest;
+use soleus_math::norm::largest_size;
 use soleus_simulation::{End, ExplicitRungeKutta, ModelControls, StepOptions, SystemOde, integrate};
 use std::ops::ControlFlow;
 
@@ -219,7 +220,7 @@ fn identity_tracking_gives_back_controls() {
     assert!(c.dependent().is_empty() && c.impossible(1e-9).is_empty());
     let (mut c, s) = crate::common::solved_program(c, 1e-12);
     let t = c.trajectory(&s.x);
-    let largest = predicted.controls.rows.iter().flatten().fold(0.0f64, |m, e| m.max(e.abs()));
+    let largest = largest_size(predicted.controls.rows.iter().flatten());
     let (states, controls) = (
         difference(&t.states.rows, &predicted.states.rows),
         difference(&t.controls.rows, &predicted.controls.rows),

@@ -171,7 +171,7 @@ fn order_of_the_estimate() {
     for scheme in schemes {
         let worst = |n: usize| {
             let (errors, ..) = on_mesh(scheme, Settings::uniform_mesh(n), None);
-            errors.iter().fold(0.0f64, |m, e| m.max(*e))
+            largest(errors)
         };
         let (coarse, fine) = (worst(1000), worst(2000));
         let order = (coarse / fine).log2();
@@ -328,7 +328,7 @@ fn analytic_refined_mesh_finds_a_contact() {
         let pairs = (1..column.len()).filter(move |&i| (touches(i) || touches(i - 1)) == during);
         pairs.map(|i| motion.times[i] - motion.times[i - 1])
     };
-    let (contact, flight) = (widths(true).fold(0.0, f64::max), widths(false).fold(0.0, f64::max));
+    let (contact, flight) = (largest(widths(true)), largest(widths(false)));
     println!("longest in contact {contact:.2e} s, in flight {flight:.2e} s");
     assert!(2.0 * contact < flight && contact > 0.0, "{contact} {flight}");
 }

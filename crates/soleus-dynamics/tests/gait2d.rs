@@ -2,6 +2,7 @@
 
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{State, System};
+use soleus_math::norm::largest_size;
 use soleus_model::Model;
 use soleus_testing::{reference_test, shared};
 
@@ -111,7 +112,7 @@ fn val_stored_walks_of_2011() {
                     9..18 => 1,
                     _ => 2 + k % 2,
                 };
-                largest[group] = largest[group].max(r.abs());
+                largest[group] = largest_size([&largest[group], r]);
             }
         }
         println!("{name}: {largest:?}");

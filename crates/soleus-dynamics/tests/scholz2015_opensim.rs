@@ -3,6 +3,7 @@
 use crate::common::compiled;
 use serde_json::Value;
 use soleus_dynamics::moment_arm::MomentArms;
+use soleus_math::norm::largest;
 use std::path::Path;
 
 /// OpenSim stops where straight parts and curves meet within 1e-5 rad. Lengths are stationary, so that they differ by the square of
@@ -51,7 +52,7 @@ fn opensim_val_lengths_speeds_and_moment_arms() {
             }
             compared += 1;
             touching += usize::from(path.points().len() > 2);
-            let off = ours.iter().zip(arms).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let off = largest(ours.iter().zip(arms).map(|(a, b)| (a - b).abs()));
             let off = [(path.length() - length).abs(), (path.speed() - speed).abs(), off];
             let near = off[0] <= LENGTH && off[1] <= SPEED && off[2] <= ARM;
             let straight = (path.points()[0].p_G - path.points().last().unwrap().p_G).norm();

@@ -1,8 +1,9 @@
 //! Operators on models against what OpenSim 4.6 makes of the same model: the study that MocoInverse wrote holds its result.
 
 use soleus_io::osim::{read_document, read_model_element, upgrade};
-use soleus_io::setup::moco::{MocoInverseSetup, ModelStepKind};
+use soleus_io::setup::moco::MocoInverseSetup;
 use soleus_io::setup::{Setup, read};
+use soleus_io::study::ModelStepKind;
 use soleus_model::force::ForceKind;
 use soleus_model::operator::{apply_all, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};

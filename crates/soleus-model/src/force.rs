@@ -28,6 +28,18 @@ pub struct Force {
 }
 
 impl Force {
+    /// An actuator of a coordinate, below the path of its owner.
+    pub fn of_coordinate(owner: &str, name: String, actuator: CoordinateActuator) -> Self {
+        Force {
+            path: format!("{owner}/{name}"),
+            name,
+            class: "CoordinateActuator".to_string(),
+            enabled: true,
+            line_of_action: None,
+            kind: ForceKind::CoordinateActuator(actuator),
+        }
+    }
+
     /// Obstacles of its path, in order; only a path over obstacles has any.
     pub fn obstacles(&self) -> impl Iterator<Item = &PathObstacle> {
         let path = match &self.line_of_action {

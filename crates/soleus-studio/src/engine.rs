@@ -15,7 +15,7 @@ const BETWEEN_S: f64 = 0.05;
 const BETWEEN_MOTIONS_S: f64 = 0.25;
 
 /// Tells a page what a tool says.
-pub struct Teller<'a> {
+pub struct PageMonitor<'a> {
     /// Number of the message that is answered.
     pub id: Value,
     /// Sends JSON to the page.
@@ -28,7 +28,7 @@ pub struct Teller<'a> {
     pub last: Mutex<[f64; 2]>,
 }
 
-impl Monitor for Teller<'_> {
+impl Monitor for PageMonitor<'_> {
     fn diagnostic(&self, d: &Diagnostic) {
         (self.tell)(&json!({ "id": self.id, "diagnostic": message::told(d) }));
     }
@@ -89,14 +89,14 @@ pub fn refused(id: &Value, refusal: &Refusal) -> Vec<u8> {
 }
 
 /// Runs a tool for a message; its files come with the answer.
-pub fn run(files: &dyn Files, teller: &Teller, threads: usize, value: &Value) -> Vec<u8> {
+pub fn run(files: &dyn Files, monitor: &PageMonitor, threads: usize, value: &Value) -> Vec<u8> {
     let fields = value.get("fields").unwrap_or(&Value::Null);
     let tool = fields.get("tool").and_then(Value::as_str).unwrap_or_default();
     let request = fields.get("request").cloned().unwrap_or(Value::Null);
-    let begun = (teller.seconds)();
-    let cx = Context::new(files).with_monitor(teller).with_threads(threads);
+    let begun = (monitor.seconds)();
+    let cx = Context::new(files).with_monitor(monitor).with_threads(threads);
     match tools::run(tool, request, &cx) {
-        Err(e) => refused(&teller.id, &Refusal::Failed(e)),
+        Err(e) => refused(&monitor.id, &Refusal::Failed(e)),
         Ok(ran) => {
             let mut block = message::Block::default();
             let list: Vec<Value> = ran
@@ -104,9 +104,9 @@ pub fn run(files: &dyn Files, teller: &Teller, threads: usize, value: &Value) ->
                 .iter()
                 .map(|(name, bytes)| json!({ "name": name, "bytes": block.bytes(bytes) }))
                 .collect();
-            let seconds = (teller.seconds)() - begun;
+            let seconds = (monitor.seconds)() - begun;
             let answer = json!({ "files": list, "verdict": ran.verdict, "seconds": seconds });
-            message::write(&json!({ "id": teller.id, "answer": answer }), &block.0)
+            message::write(&json!({ "id": monitor.id, "answer": answer }), &block.0)
         }
     }
 }

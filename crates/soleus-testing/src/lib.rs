@@ -1,4 +1,4 @@
-//! Tests that need the reference data, which do not come with the sources.
+//! Tests that need what does not come with the sources: the reference data, or a program such as a C compiler.
 //!
 //! The data lie at `../shared` beside the checkout or where the environment variable `SOLEUS_SHARED` says. Whether
 //! they are there is found out when tests are built, so that the harness lists and counts the tests it leaves out:
@@ -41,6 +41,27 @@ pub fn shared(folder: TokenStream) -> TokenStream {
     text.parse().expect("a literal is Rust")
 }
 
+/// `#[test]` for a function that runs another program, `#[program_test("cc")]`; ignored, with the reason, where the program is not found.
+#[proc_macro_attribute]
+pub fn program_test(program: TokenStream, function: TokenStream) -> TokenStream {
+    let text = match literal(&program.to_string()) {
+        Ok(name) => attributes_of_program(name, &std::env::var_os("PATH").unwrap_or_default()),
+        Err(_) => "compile_error!(\"the name of a program in quotation marks\");".to_string(),
+    };
+    let mut out: TokenStream = text.parse().expect("attributes are Rust");
+    out.extend(function);
+    out
+}
+
+/// The attributes of a test that needs a program from a list of folders.
+fn attributes_of_program(name: &str, folders: &std::ffi::OsStr) -> String {
+    let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    match std::env::split_paths(folders).any(|folder| folder.join(&file).is_file()) {
+        true => "#[test]".to_string(),
+        false => format!("#[test] #[ignore = \"needs the program {name}\"]"),
+    }
+}
+
 /// The attributes of a test that needs a folder.
 fn attributes(folder: &str) -> Result<String, String> {
     let inside = if folder.is_empty() { "reference" } else { literal(folder)? };
@@ -73,6 +94,14 @@ mod tests {
             was_there,
             "{FOLDER} came or went since the tests were built: touch crates/soleus-testing/build.rs and build again"
         );
+    }
+
+    #[test]
+    fn analytic_missing_programs_are_ignored_with_the_reason() {
+        let cargo = Path::new(env!("CARGO")).parent().unwrap().as_os_str();
+        assert_eq!(attributes_of_program("cargo", cargo), "#[test]");
+        let missing = "#[test] #[ignore = \"needs the program no-such-program\"]";
+        assert_eq!(attributes_of_program("no-such-program", cargo), missing);
     }
 
     #[test]

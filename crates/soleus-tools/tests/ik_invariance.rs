@@ -3,6 +3,7 @@
 
 use crate::common::walker::{ROOT_COORDINATES, Root, exchanged, moved, walk, walker};
 use soleus_dynamics::System;
+use soleus_math::norm::largest;
 use soleus_math::table::{Element, Table};
 use soleus_math::{Rotation, Vec3, vec3};
 use soleus_model::Model;
@@ -31,7 +32,7 @@ fn solve(model: &Model, system: &System, markers: &Table, tasks: &Tasks) -> Tria
 fn difference(a: &Trial, b: &Trial, skip: usize, rows: std::ops::Range<usize>) -> f64 {
     let (a, b) = (&a.coordinates, &b.coordinates);
     let columns = a.columns().iter().zip(b.columns()).skip(skip);
-    columns.flat_map(|(a, b)| rows.clone().map(|r| (a[r] - b[r]).abs())).fold(0.0, f64::max)
+    largest(columns.flat_map(|(a, b)| rows.clone().map(|r| (a[r] - b[r]).abs())))
 }
 
 /// Joint angles at all headings, and the root turned with the laboratory.
@@ -61,7 +62,7 @@ fn check_headings(model: &Model, system: &System, markers: &Table, tasks: &Tasks
         for row in [0, markers.rows() - 1] {
             let (a, b) = (pelvis(&straight, row), pelvis(&turned, row));
             let axis = |i: usize| (turn * a.R.axis(i) - b.R.axis(i)).norm();
-            let angle = (0..3).map(axis).fold(0.0, f64::max);
+            let angle = largest((0..3).map(axis));
             assert!(
                 angle < 1e-6 && (turn * a.p - b.p).norm() < 1e-6,
                 "{heading}°: the pelvis is {angle} rad off"

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use soleus::Memory;
-use soleus_studio::engine::{self, Teller};
+use soleus_studio::engine::{self, PageMonitor};
 use soleus_studio::{Session, message};
 use std::sync::{Arc, Mutex};
 
@@ -95,14 +95,14 @@ pub unsafe extern "C" fn engine_answer(engine: *mut Engine, bytes: *mut Vec<u8>)
         Some((value, block)) => {
             let id = value.get("id").cloned().unwrap_or(Value::Null);
             if value.get("method").and_then(Value::as_str) == Some("run") {
-                let teller = Teller {
+                let monitor = PageMonitor {
                     id,
                     tell: &tell_page,
                     seconds: &seconds,
                     cancelled: &|| false,
                     last: Mutex::new([0.0; 2]),
                 };
-                engine::run(&*engine.files, &teller, 1, &value)
+                engine::run(&*engine.files, &monitor, 1, &value)
             } else {
                 engine::answer(&mut engine.session, &id, &value, block)
             }

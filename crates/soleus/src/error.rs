@@ -74,7 +74,7 @@ pub enum Error {
         /// File with the results so far.
         saved: Option<PathBuf>,
     },
-    /// Steps of a study failed; each was reported.
+    /// Steps of a pipeline failed; each was reported.
     #[error("error: {count} step{} failed, `{first}` first; see the messages above", if *count == 1 { "" } else { "s" })]
     Steps {
         /// Number of failed steps.
@@ -83,6 +83,12 @@ pub enum Error {
         first: String,
         /// Category of its error.
         kind: ErrorKind,
+    },
+    /// A step of a pipeline failed in another process, which left its message.
+    #[error("{message}")]
+    Earlier {
+        /// The message.
+        message: String,
     },
     /// The run was cancelled.
     #[error("stopped{}", if saved.is_empty() { String::new() } else { format!("; {saved}") })]
@@ -132,6 +138,7 @@ impl Clone for Error {
             Error::Steps { count, first, kind } => {
                 Error::Steps { count: *count, first: first.clone(), kind: *kind }
             }
+            Error::Earlier { message } => Error::Earlier { message: message.clone() },
             Error::Cancelled { saved } => Error::Cancelled { saved: saved.clone() },
         }
     }
@@ -142,9 +149,10 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Steps { kind, .. } => *kind,
-            Error::NotConverged { .. } | Error::NotFinished { .. } | Error::NotSolved { .. } => {
-                ErrorKind::NotSolved
-            }
+            Error::NotConverged { .. }
+            | Error::NotFinished { .. }
+            | Error::NotSolved { .. }
+            | Error::Earlier { .. } => ErrorKind::NotSolved,
             Error::Cancelled { .. } => ErrorKind::Cancelled,
             _ => ErrorKind::Input,
         }

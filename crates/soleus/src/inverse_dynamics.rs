@@ -16,7 +16,8 @@ use soleus_math::Table;
 use soleus_model::force::{Force, ForceKind};
 use soleus_model::{Diagnostics, Model};
 use soleus_tools::inverse_dynamics::{Error as Failed, Loads, Settings, inverse_dynamics};
-use soleus_tools::quality::{Residuals, check_cutoff, check_points, check_units, residuals};
+pub use soleus_tools::quality::Residuals;
+use soleus_tools::quality::{check_cutoff, check_points, check_units, residuals};
 use std::path::{Path, PathBuf};
 
 /// Computes joint moments of a motion.

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use soleus::{Context, Jacobians, Memory};
-//! let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! let files = Memory::new().with("leg.osim", include_bytes!("../models/leg_swing.osim"));
 //! let request = Jacobians {
 //!     model: "leg.osim".into(),
 //!     parameters: vec!["/bodyset/*/mass".into()],

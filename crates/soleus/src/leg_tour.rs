@@ -25,7 +25,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// A planar leg with eight muscles; the sources of its figures stand in the file.
-const LEG: &str = include_str!("../../../models/leg_swing.osim");
+const LEG: &str = include_str!("../models/leg_swing.osim");
 const LEG_FILE: &str = "models/leg_swing.osim";
 
 /// Evaluations that are timed.

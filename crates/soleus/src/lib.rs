@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use soleus::{Context, Memory, ModelInfo};
-//! let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! let files = Memory::new().with("leg.osim", include_bytes!("../models/leg_swing.osim"));
 //! let context = Context::new(&files);
 //! let about = ModelInfo { model: "leg.osim".into(), ..Default::default() }.run(&context)?;
 //! println!("{:.1} kg, {} muscles", about.mass, about.muscles.len());
@@ -28,7 +28,7 @@
 //! use soleus::engine::model::ForceKind;
 //! use soleus::evaluation::NamedState;
 //! use soleus::{Context, Evaluate, Memory};
-//! # let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! # let files = Memory::new().with("leg.osim", include_bytes!("../models/leg_swing.osim"));
 //! # let context = Context::new(&files);
 //! let mut model = soleus::inputs::model::read(&context, &"leg.osim".into())?;
 //! for force in &mut model.forces {
@@ -52,7 +52,7 @@
 //! ```
 //! use soleus::engine::dynamics::{State, System};
 //! use soleus::engine::math::{Dual, Real};
-//! # let files = soleus::Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! # let files = soleus::Memory::new().with("leg.osim", include_bytes!("../models/leg_swing.osim"));
 //! # let context = soleus::Context::new(&files);
 //! # let model = soleus::inputs::model::read(&context, &"leg.osim".into())?;
 //! let system = System::compile(&model)?;
@@ -70,7 +70,7 @@
 //!
 //! ```
 //! use soleus::{Context, Memory, Outcome, Simulation};
-//! # let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! # let files = Memory::new().with("leg.osim", include_bytes!("../models/leg_swing.osim"));
 //! # let context = Context::new(&files);
 //! let request =
 //!     Simulation { model: "leg.osim".into(), excitation: Some(0.1), duration: 0.05, ..Default::default() };

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use soleus::{Context, Memory, ModelInfo};
-//! let files = Memory::new().with("leg.osim", include_bytes!("../../../models/leg_swing.osim"));
+//! let files = Memory::new().with("leg.osim", include_bytes!("../models/leg_swing.osim"));
 //! let about = ModelInfo { model: "leg.osim".into(), ..Default::default() }.run(&Context::new(&files))?;
 //! assert_eq!(about.muscles.len(), 8);
 //! print!("{}", about.to_text());

@@ -152,6 +152,12 @@ export function runPanel(app: App): HTMLElement {
     let input: HTMLElement;
     switch (type.kind) {
       case "boolean":
+        if (type.optional) {
+          const chosen = (text: string) => (text === "" ? null : text === "yes");
+          input = h("select", { ...common, onchange: (e: any) => change(chosen(e.target.value)) }, ...[["", "not set"], ["yes", "yes"], ["no", "no"]].map(([v, t]) => h("option", { value: v }, t)));
+          (input as HTMLSelectElement).value = value === true ? "yes" : value === false ? "no" : "";
+          break;
+        }
         input = h("input", { type: "checkbox", checked: value === true, ...common, onchange: (e: any) => change(e.target.checked) });
         break;
       case "number":

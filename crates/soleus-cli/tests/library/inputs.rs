@@ -1,9 +1,11 @@
 //! Small input files: models that ship or can be drawn, motions of formulas, setup files of OpenSim's tools.
 
 use crate::imu;
+use soleus::{Context, Memory, Outcome, Synthesize};
 use soleus_io::table::sto::{Digits, write, write_typed};
 use soleus_math::Table;
 use soleus_math::table::Element;
+use std::sync::LazyLock;
 
 /// A file: its name and what is in it.
 pub type File = (&'static str, Vec<u8>);
@@ -16,6 +18,30 @@ pub fn leg() -> File {
 /// The planar walker.
 pub fn walker() -> File {
     ("gait.osim", include_bytes!("../../../../models/gait2d.osim").to_vec())
+}
+
+/// What a laboratory records of two cycles of it: markers and plates; and the states behind them.
+pub fn lab() -> Vec<File> {
+    static LAB: LazyLock<Vec<File>> = LazyLock::new(|| {
+        let states = include_bytes!("../../../../models/gait2d_walk.sto").to_vec();
+        let files = Memory::new().with("gait.osim", walker().1).with("states.sto", states);
+        let request = Synthesize {
+            model: "gait.osim".into(),
+            motion: "states.sto".into(),
+            cycles: 2,
+            rate: 50.0,
+            output: Some("lab".into()),
+            ..Synthesize::default()
+        };
+        let made = request.run(&Context::new(&files)).unwrap();
+        let artifacts = made.artifacts();
+        let recorded = |name: &'static str| {
+            let artifact = artifacts.iter().find(|a| a.path.ends_with(name)).unwrap();
+            (name, artifact.to_bytes().into_owned())
+        };
+        vec![walker(), recorded("walk.trc"), recorded("walk_grf.mot"), recorded("walk_truth.sto")]
+    });
+    LAB.clone()
 }
 
 /// Parts for it: a spring at the ankles whose stiffness is to be found, and a torque.
@@ -87,6 +113,14 @@ pub fn plate() -> File {
              <MarkerSet name=\"markerset\"><objects>\n{markers}</objects></MarkerSet>\n</Model>"
         ),
     )
+}
+
+/// The plate with an actuator of its own.
+pub fn driven_plate() -> File {
+    let force = "<ForceSet name=\"forceset\"><objects><CoordinateActuator name=\"lift\"><coordinate>ty</coordinate>\
+        <optimal_force>50</optimal_force></CoordinateActuator></objects></ForceSet>\n</Model>";
+    let plate = String::from_utf8(plate().1).unwrap();
+    text("driven.osim", plate.replace("</Model>", force))
 }
 
 fn times(rows: u32, step: f64) -> Vec<f64> {

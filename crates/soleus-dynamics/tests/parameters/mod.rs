@@ -8,6 +8,7 @@ use properties::set;
 use soleus_dynamics::implicit::{ImplicitSystem, Parameter, ParameterError};
 use soleus_dynamics::kinematics::Resolve;
 use soleus_dynamics::{Options, State, System};
+use soleus_math::norm::largest_size;
 use soleus_math::vec3;
 use soleus_model::Model;
 use soleus_model::constraint::ConstraintKind;
@@ -268,7 +269,7 @@ fn check_some(
     let nr = implicit.num_residuals();
     for (p, column) in parameters.iter().zip(df_dp.chunks(nr)) {
         let at = |v: f64| residual_with(model, &p.path, v, point);
-        let scale = column.iter().map(|x| x.abs()).fold(0.0, f64::max);
+        let scale = largest_size(column);
         let size = p.value.abs().max(1e-2);
         // A value at the end of its range has no value beyond it to compare with.
         let mut beyond = model.clone();

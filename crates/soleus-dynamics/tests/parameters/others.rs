@@ -5,6 +5,7 @@ use crate::common::{direction, shifted};
 use soleus_dynamics::System;
 use soleus_dynamics::implicit::{ImplicitSystem, Parameter};
 use soleus_math::function::{Multiplier, Polynomial, SimmSpline};
+use soleus_math::norm::largest_size;
 use soleus_math::{Function, Transform, vec3};
 use soleus_model::Model;
 use soleus_model::body::Frame;
@@ -419,7 +420,7 @@ fn deriv_residual_by_sizes_of_several_tori() {
         let at = |v: f64| residual_with(&model, &p.path, v, point);
         let h = 1e-8;
         let (up, down) = (at(p.value + h), at(p.value - h));
-        let scale = column.iter().map(|x| x.abs()).fold(0.0, f64::max);
+        let scale = largest_size(column);
         for i in 0..nr {
             let fd = (up[i] - down[i]) / (2.0 * h);
             assert!((column[i] - fd).abs() <= 1e-5 * (1.0 + scale), "{} row {i}: {} {fd}", p.path, column[i]);

@@ -8,7 +8,7 @@ use super::walking::{self, Variant};
 use soleus::Error;
 use soleus::optimal_control::tool::goal;
 use soleus::optimal_control::{Solution, joint_loads};
-use soleus_io::setup::moco::{GoalKind, MocoGoal};
+use soleus_io::study::{self, GoalKind};
 use std::path::Path;
 
 /// Price of the load, against 1 for squared excitations.
@@ -87,7 +87,7 @@ pub fn run(folder_of_data: &Path, model: &Path, report: &mut Report, folder: &Fo
 }
 
 /// Squared forward and upward force of each knee.
-fn prices() -> Vec<MocoGoal> {
+fn prices() -> Vec<study::Goal> {
     let price = |knee: &&str| {
         let kind = GoalKind::JointReaction {
             joint: format!("/jointset/{knee}"),

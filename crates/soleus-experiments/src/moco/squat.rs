@@ -10,7 +10,7 @@ use soleus::optimal_control::Solution;
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::solution::Columns;
-use soleus_io::setup::moco::MocoParameter;
+use soleus_io::study;
 use soleus_model::Element;
 use std::path::Path;
 
@@ -81,7 +81,7 @@ fn solve(examples: &Path, spring: Option<f64>) -> Result<Solution, Error> {
         let mut model = element(&path, &study)?;
         add_spring(&mut model, stiffness);
         study.setup.model = Some(model);
-        study.setup.parameters.push(MocoParameter {
+        study.setup.parameters.push(study::Parameter {
             name: "stiffness".into(),
             component_paths: vec!["/forceset/spring".into()],
             property_name: "stiffness".into(),

@@ -8,9 +8,8 @@ use crate::desk::enter;
 use soleus::Error;
 use soleus::optimal_control::model::StudyModel;
 use soleus::optimal_control::{Inverse, Solution};
-use soleus_io::setup::moco::{
-    MocoGoal, MocoInverseSetup, MocoToolSetup, ModelStep, ModelStepKind, TableOperator, TableSource,
-};
+use soleus_io::setup::moco::{MocoInverseSetup, MocoToolSetup};
+use soleus_io::study::{self, ModelStep, ModelStepKind, TableOperator, TableSource};
 use soleus_model::document::Content;
 use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::Reserves;
@@ -59,7 +58,7 @@ pub struct Variant<'a> {
     /// Reserves without a bound.
     pub is_helped: bool,
     /// Goals beside effort.
-    pub goals: Vec<MocoGoal>,
+    pub goals: Vec<study::Goal>,
 }
 
 /// Solves it. `folder` holds model, motion and ground reactions.

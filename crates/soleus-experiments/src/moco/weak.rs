@@ -10,7 +10,7 @@ use soleus::Error;
 use soleus::optimal_control::{Solution, tool};
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_io::setup::moco::{GoalKind, MocoGoal, PeriodicPair};
+use soleus_io::study::{self, GoalKind, PeriodicPair};
 use soleus_model::Element;
 use std::path::Path;
 
@@ -104,7 +104,7 @@ pub fn cycle<'a>(
     base: &ModelProblem,
     last: impl Fn(String) -> String,
     controls: impl Iterator<Item = &'a String>,
-) -> MocoGoal {
+) -> study::Goal {
     let pair =
         |name: &String| PeriodicPair { initial: name.clone(), last: last(name.clone()), negate: false };
     let states = base.states.iter().filter(|n| !n.ends_with("pelvis_tx/value")).map(pair).collect();

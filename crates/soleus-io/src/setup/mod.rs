@@ -34,6 +34,7 @@ pub use tracking::{
     read_tracking_tasks, write_tracking_tasks,
 };
 
+use crate::study::Problem;
 use serde::{Deserialize, Serialize};
 use soleus_model::{Diagnostics, Document};
 
@@ -60,7 +61,7 @@ pub enum Setup {
     /// `IMUInverseKinematicsTool`.
     ImuInverseKinematics(ImuInverseKinematicsSetup),
     /// `MocoStudy`.
-    MocoStudy(Box<moco::MocoStudySetup>),
+    MocoStudy(Box<Problem>),
     /// `MocoInverse`.
     MocoInverse(Box<moco::MocoInverseSetup>),
     /// `MocoTrack`.

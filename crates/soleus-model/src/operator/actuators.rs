@@ -29,14 +29,7 @@ fn positive(what: &'static str, value: f64) -> Result<(), OperatorError> {
 fn actuator(model: &Model, prefix: &str, id: CoordinateId, optimal_force: f64, bound: Option<f64>) -> Force {
     let name = format!("{prefix}{}", model.coordinates[id.0].path.replace('/', "_"));
     let control = bound.map_or(ControlRange::default(), |b| ControlRange { min: -b, max: b });
-    Force {
-        path: format!("/forceset/{name}"),
-        name,
-        class: "CoordinateActuator".into(),
-        enabled: true,
-        line_of_action: None,
-        kind: ForceKind::CoordinateActuator(CoordinateActuator { control, coordinate: id, optimal_force }),
-    }
+    Force::of_coordinate("/forceset", name, CoordinateActuator { control, coordinate: id, optimal_force })
 }
 
 fn add(

@@ -1,7 +1,7 @@
 //! A page at its socket: messages are answered one after the other by a thread of their own, tools run beside it.
 
 use super::folder::OpenedFiles;
-use crate::engine::{self, Teller};
+use crate::engine::{self, PageMonitor};
 use crate::message;
 use crate::session::{Refusal, Session};
 use axum::extract::ws::{Message, WebSocket};
@@ -92,7 +92,7 @@ fn run(value: Value, id: Value, reply: UnboundedSender<Vec<u8>>, files: Arc<Open
         let tell = move |value: &Value| {
             let _ = told.send(message::write(value, &[]));
         };
-        let teller = Teller {
+        let monitor = PageMonitor {
             id: id.clone(),
             tell: &tell,
             seconds: &|| begun.elapsed().as_secs_f64(),
@@ -101,7 +101,7 @@ fn run(value: Value, id: Value, reply: UnboundedSender<Vec<u8>>, files: Arc<Open
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            engine::run(&*files, &teller, threads, &value)
+            engine::run(&*files, &monitor, threads, &value)
         }));
         let answer = done.unwrap_or_else(|_| {
             message::write(&json!({ "id": id, "refused": { "error": "the tool stopped because of an error in Soleus", "kind": "Fault" } }), &[])

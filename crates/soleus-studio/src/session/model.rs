@@ -5,6 +5,7 @@ use crate::message::{Answer, Block};
 use serde_json::{Value, json};
 use soleus::engine::dynamics::Options;
 use soleus::engine::dynamics::assembly::Assembler;
+use soleus::engine::model::angles::degrees_of;
 use soleus::engine::model::components::Components;
 use soleus::engine::model::constraint::ConstraintKind;
 use soleus::engine::model::force::ForceKind;
@@ -194,9 +195,8 @@ impl Session {
             }
         } else if let Some(c) = m.model.coordinates.iter().position(|c| c.path == path) {
             let value = m.coordinates(&x)[c];
-            let kind = m.model.coordinates[c].motion_type;
-            let shown = if kind == MotionType::Rotational { value.to_degrees() } else { value };
-            add("value", shown, unit(kind));
+            let c = &m.model.coordinates[c];
+            add("value", degrees_of(c) * value, unit(c.motion_type));
         } else if let Some(i) = e.layout().paths.iter().position(|p| p == path) {
             add("length", ask(Quantity::PathLengths)?[i], "m");
         }

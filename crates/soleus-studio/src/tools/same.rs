@@ -290,6 +290,10 @@ mod tests {
         let fields = json!({ "tracking.model": "m.osim", "tracking.motion": "w.mot", "tracking.maximum_step": 1, "find_weights": 0 });
         let found = same("residual_reduction", &request("residual_reduction", &fields));
         assert_eq!(found["command"], "soleus rra --model m.osim --motion w.mot");
+        // Without a word the verb, Python and the request replace the muscles; it has no flag that keeps them.
+        let fields = json!({ "tracking.model": "m.osim", "tracking.replace_forces": false });
+        let found = same("residual_reduction", &request("residual_reduction", &fields));
+        assert!(found["command"].is_null());
     }
 
     #[test]

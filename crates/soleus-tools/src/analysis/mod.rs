@@ -47,6 +47,7 @@ use soleus_dynamics::assembly::{Assembler, NotAssembled};
 use soleus_dynamics::system::MotionError;
 use soleus_dynamics::{State, System, Workspace};
 use soleus_math::Table;
+use soleus_math::names::nearest_name;
 use soleus_math::table::TableError;
 use soleus_model::Model;
 use soleus_model::body::Frame;
@@ -283,15 +284,9 @@ fn assemble(
     Ok(())
 }
 
-/// The name that differs least from one that is not there.
+/// The name most like one that is not there, if one is like it.
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-    let distance = |a: &str, b: &str| -> usize {
-        // Pairs of neighbouring letters that only one of the two has: cheap, and good enough for a hint.
-        let pairs = |s: &str| -> Vec<(char, char)> { s.chars().zip(s.chars().skip(1)).collect() };
-        let (p, q) = (pairs(a), pairs(b));
-        p.iter().filter(|x| !q.contains(x)).count() + q.iter().filter(|x| !p.contains(x)).count()
-    };
-    known.min_by_key(|k| distance(name, k)).map(str::to_string)
+    nearest_name(name, known, 2).map(str::to_string)
 }
 
 /// A frame by its name, or by its path or the end of it.

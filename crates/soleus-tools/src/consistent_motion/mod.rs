@@ -38,7 +38,6 @@ use soleus_math::table::{Element, Table, TableError};
 use soleus_model::Model;
 use soleus_model::angles;
 use soleus_model::force::Force;
-use soleus_model::joint::MotionType;
 
 /// A marker to track.
 #[derive(Clone, Debug, PartialEq)]
@@ -372,8 +371,7 @@ fn table(
         if m >= tree.num_mobilities {
             continue;
         }
-        let turns = coordinate.motion_type == MotionType::Rotational;
-        let unit = if turns && in_degrees { 1f64.to_degrees() } else { 1.0 };
+        let unit = if in_degrees { angles::degrees_of(coordinate) } else { 1.0 };
         labels.push(coordinate.name.clone());
         columns.push(q.iter().map(|q| unit * q[m]).collect());
     }

@@ -32,6 +32,7 @@ use soleus_math::Real;
 use soleus_math::dense::solve_positive_definite;
 use soleus_math::table::{Element, Table, TableError};
 use soleus_model::Model;
+use soleus_model::angles::degrees_of;
 use soleus_model::force::Force;
 use soleus_model::joint::MotionType;
 use unknowns::Unknowns;
@@ -524,9 +525,8 @@ impl Tables {
             }
             let rates = system.coordinate_rates(&solver.state);
             for (j, m) in mobilities.iter().enumerate() {
-                let in_degrees = coordinate(m).is_some_and(|c| c.motion_type == MotionType::Rotational)
-                    && given.in_degrees == Some(true);
-                let unit = if in_degrees { 1f64.to_degrees() } else { 1.0 };
+                let own = coordinate(m).filter(|_| given.in_degrees == Some(true));
+                let unit = own.map_or(1.0, degrees_of);
                 columns[0][j].push(unit * solver.state.q[*m]);
                 columns[1][j].push(unit * rates[*m]);
                 columns[2][j].push(solver.udot[*m]);

@@ -22,18 +22,9 @@ pub fn with_coordinate_actuators(model: &Model, system: &System) -> Model {
     for (m, coordinate) in system.tree.coordinate_of_mobility.iter().enumerate() {
         let Some(coordinate) = coordinate.filter(|_| !held(m)) else { continue };
         let name = format!("{}_actuator", model.coordinates[coordinate.0].name);
-        forces.push(Force {
-            path: format!("/forceset/{name}"),
-            name,
-            class: "CoordinateActuator".to_string(),
-            enabled: true,
-            line_of_action: None,
-            kind: ForceKind::CoordinateActuator(CoordinateActuator {
-                control: ControlRange::default(),
-                coordinate,
-                optimal_force: 1.0,
-            }),
-        });
+        let actuator =
+            CoordinateActuator { control: ControlRange::default(), coordinate, optimal_force: 1.0 };
+        forces.push(Force::of_coordinate("/forceset", name, actuator));
     }
     let mut model = model.clone();
     forces.extend(model.forces.into_iter().filter(|f| !matches!(f.kind, ForceKind::Muscle(_))));

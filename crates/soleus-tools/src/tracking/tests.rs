@@ -4,6 +4,7 @@ use crate::analysis::{MotionSettings, StateHistory};
 use crate::testing::{chain, constrain};
 use soleus_dynamics::Options;
 use soleus_dynamics::muscle::CompiledMuscle;
+use soleus_math::norm::largest_size;
 use soleus_math::table::{Element, Table};
 use soleus_math::{Function, SpatialVec, Vec3, vec3};
 use soleus_model::constraint::ConstraintKind;
@@ -99,7 +100,7 @@ fn identity_ideal_actuators_do_inverse_dynamics() {
             let (found, want) = (10.0 * controls[m].2[last], solver.tau[m]);
             assert!((found - want).abs() < 2e-3 * want.abs().max(1.0), "{target:?}: {found}, {want}");
         }
-        let worst = tracker.windows().iter().flat_map(|w| &w.errors).fold(0.0, |m: f64, e| m.max(e.abs()));
+        let worst = largest_size(tracker.windows().iter().flat_map(|w| &w.errors));
         assert!(worst < 1e-5, "{target:?}: off by {worst}");
         assert!(tracker.windows().iter().all(|w| w.shortfalls.is_empty()));
     }
@@ -125,7 +126,7 @@ fn identity_tasks_of_dependent_coordinates_are_left_out() {
     let tasks: Vec<Task> = (0..2).map(Task::new).collect();
     let tracker = follow((&model, &system), &reference, &tasks, 1e4, &settings(Target::Exact));
     assert_eq!(tracker.tasks().len(), 1);
-    let worst = tracker.windows().iter().flat_map(|w| &w.errors).fold(0.0, |m: f64, e| m.max(e.abs()));
+    let worst = largest_size(tracker.windows().iter().flat_map(|w| &w.errors));
     assert!(worst < 1e-5, "off by {worst}");
 }
 
@@ -427,8 +428,8 @@ fn identity_gains_that_are_too_large_for_the_window() {
         for _ in 0..80 {
             errors.push(tracker.advance(1.0).unwrap().errors[0].abs());
         }
-        let early = errors[..20].iter().fold(0.0, |m: f64, e| m.max(*e));
-        let late = errors[60..].iter().fold(0.0, |m: f64, e| m.max(*e));
+        let early = largest_size(&errors[..20]);
+        let late = largest_size(&errors[60..]);
         assert_eq!(late < early, errors_die_out(kp, kv, 0.01), "kp {kp}, kv {kv}: {early}, then {late}");
     }
 }

@@ -2,7 +2,7 @@
 
 use soleus_dynamics::System;
 use soleus_math::table::{Element, Table};
-use soleus_math::{Vec3, vec3};
+use soleus_math::{Random, Vec3, vec3};
 use soleus_model::Model;
 use std::fmt::Write as _;
 
@@ -148,23 +148,13 @@ fn push_joint(
     );
 }
 
-/// Numbers in [−1, 1] from a linear congruential generator (Knuth's MMIX constants); the same every time.
-pub fn numbers(seed: u64, n: usize) -> Vec<f64> {
-    let mut s = seed.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(3_037_000_493);
-    let mut next = || {
-        s = s.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (s >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
-    (0..n).map(|_| next()).collect()
-}
-
 /// Markers of a walk forward, `frames` at 100 Hz, each up to 2 cm from where the model has it and 3 mm of noise on top.
 pub fn walk(model: &Model, system: &System, frames: usize) -> Table {
     let mut x = system.default_state.clone();
     let mut ws = system.workspace();
     let times: Vec<f64> = (0..frames).map(|i| 0.01 * i as f64).collect();
     let mut columns = vec![Vec::new(); 3 * model.markers.len()];
-    let wrong = numbers(1, columns.len());
+    let wrong = Random::new(1).vector(columns.len(), 1.0);
     for (row, t) in times.iter().enumerate() {
         let phase = 2.0 * std::f64::consts::PI * t / 1.1;
         for (c, &m) in model.coordinates.iter().zip(&system.tree.mobility_of_coordinate) {
@@ -188,7 +178,7 @@ pub fn walk(model: &Model, system: &System, frames: usize) -> Table {
             };
         }
         system.compute_kinematics(&x, &mut ws);
-        let noise = numbers(100 + row as u64, columns.len());
+        let noise = Random::new(100 + row as u64).vector(columns.len(), 1.0);
         for (i, m) in system.markers.iter().enumerate() {
             let off = |k: usize| 0.02 * wrong[3 * i + k];
             let p = ws.kin.X_GB[m.body] * (m.p_BS + vec3(off(0), off(1), off(2)));

@@ -5,7 +5,7 @@
 //! ```
 //! use soleus::evaluation::NamedState;
 //! use soleus::{Context, Evaluate, Memory};
-//! let files = Memory::new().with("leg.osim", include_bytes!("../../../../models/leg_swing.osim"));
+//! let files = Memory::new().with("leg.osim", include_bytes!("../../models/leg_swing.osim"));
 //! let states = vec![NamedState::default().with("hip_flexion", 0.4, 0.0)];
 //! let request = Evaluate { model: "leg.osim".into(), states: states.into(), equilibrate: true, ..Default::default() };
 //! let evaluation = request.run(&Context::new(&files))?;

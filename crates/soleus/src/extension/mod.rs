@@ -32,7 +32,7 @@
 //! let mut registry = Registry::new();
 //! registry.add_force(&Stiffening)?;
 //! let brace = "<StiffeningSpring name='brace'><coordinate>knee_angle</coordinate><stiffness>30</stiffness></StiffeningSpring>";
-//! let text = include_str!("../../../../models/leg_swing.osim");
+//! let text = include_str!("../../models/leg_swing.osim");
 //! let text = text.replacen("<ForceSet name=\"forceset\">\n\t\t<objects>", &format!("<ForceSet><objects>{brace}"), 1);
 //! let files = Memory::new().with("leg.osim", text.as_bytes());
 //! let cx = Context::new(&files).with_registry(&registry);

@@ -242,7 +242,7 @@ fn check_optimal_forces(
         return Ok(());
     }
     let change = Change {
-        replace_forces: request.replace_forces,
+        replace_forces: request.replaces_forces(),
         force_sets: &request.force_sets,
         ..Change::default()
     };

@@ -64,8 +64,9 @@ use std::path::{Path, PathBuf};
 pub struct Tracking {
     /// The model (.osim, any version).
     pub model: ModelSource,
-    /// Whether the model's own forces are removed.
-    pub replace_forces: bool,
+    /// Whether the model's own forces are removed; default: in residual reduction they are, and without `force_sets` replaced by weak residuals
+    /// (4 N m and 8 N) and reserves of 1000 N m or N where `residuals` and `reserves` give none; in computed muscle control they are kept.
+    pub replace_forces: Option<bool>,
     /// Files whose `ForceSet` is added to the model, such as residual and reserve actuators.
     pub force_sets: Vec<PathBuf>,
     /// Controllers to add, as in a setup file.
@@ -120,7 +121,7 @@ impl Default for Tracking {
     fn default() -> Self {
         Tracking {
             model: ModelSource::default(),
-            replace_forces: false,
+            replace_forces: None,
             force_sets: Vec::new(),
             controllers: Vec::new(),
             loads: None,
@@ -153,7 +154,7 @@ impl Tracking {
         let tool = &s.tool;
         Ok(Tracking {
             model: required(path, "model_file", tool.model_file.as_deref())?.into(),
-            replace_forces: tool.replace_force_set,
+            replace_forces: Some(tool.replace_force_set),
             force_sets: tool.force_set_files.iter().map(|f| beside(path, f)).collect(),
             controllers: tool.controllers.clone(),
             loads: tool.external_loads_file.as_ref().map(|f| beside(path, f)),
@@ -175,6 +176,11 @@ impl Tracking {
             asked_in: Some(path.to_path_buf()),
             ..Tracking::default()
         })
+    }
+
+    /// Whether the model's own forces are removed. Residual reduction has decided before (`ResidualReduction::decided`).
+    fn replaces_forces(&self) -> bool {
+        self.replace_forces.unwrap_or(false)
     }
 
     /// The file that asks.

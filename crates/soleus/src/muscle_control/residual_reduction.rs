@@ -77,9 +77,28 @@ impl ResidualReduction {
         })
     }
 
+    /// The settings of tracking with the actuators of residual reduction, unless the request says what becomes of the model's forces.
+    fn decided(&self) -> Tracking {
+        let mut tracking = self.tracking.clone();
+        if tracking.replace_forces.is_some() {
+            return tracking;
+        }
+        tracking.replace_forces = Some(true);
+        if tracking.force_sets.is_empty() {
+            if tracking.residuals.is_empty() {
+                tracking.residuals = WEAK_RESIDUALS.to_vec();
+            }
+            if tracking.reserves.is_empty() {
+                tracking.reserves = vec![STRONG_ACTUATORS];
+            }
+        }
+        tracking
+    }
+
     /// Adjusts the mass centre, if requested, and tracks the motion.
     pub fn run(&self, cx: &Context) -> Result<ReducedMotion, Error> {
-        let request = &self.tracking;
+        let tracking = self.decided();
+        let request = &tracking;
         let window = self.window.unwrap_or(WINDOW);
         let mut model = run::read_model(cx, request)?;
         let mut system = run::compile(request, &model)?;
@@ -87,7 +106,7 @@ impl ResidualReduction {
         let range = inputs::range(cx, request, data, window)?;
         let mut adjusted = None;
         if let Some(change) = &self.mass_center {
-            let found = self.adjust(cx, change, (&mut model, &mut system), &history, range)?;
+            let found = self.adjust(cx, (request, change), (&mut model, &mut system), &history, range)?;
             adjusted = Some(found);
         }
         let (tasks, task_lines) = inputs::tasks(cx, request, (&model, &system), &history)?;
@@ -145,12 +164,11 @@ impl ResidualReduction {
     fn adjust(
         &self,
         cx: &Context,
-        change: &MassCenter,
+        (request, change): (&Tracking, &MassCenter),
         (model, system): (&mut Model, &mut System),
         history: &StateHistory,
         range: [f64; 2],
     ) -> Result<Adjusted, Error> {
-        let request = &self.tracking;
         let path = request.path();
         let Some(body) = model.bodies.iter().position(|b| b.name == change.body).filter(|&b| b > 0) else {
             let names = model.bodies.iter().skip(1).map(|b| b.name.as_str());

@@ -30,7 +30,7 @@ use std::path::Path;
 pub fn read_model(cx: &Context, request: &Tracking) -> Result<Model, Error> {
     let additions = Additions {
         change: model::Change {
-            replace_forces: request.replace_forces,
+            replace_forces: request.replaces_forces(),
             force_sets: &request.force_sets,
             controllers: &request.controllers,
             setup: request.asked_in.as_deref(),

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use serde::{Deserialize, Serialize};
-use soleus_io::setup::moco::{ModelStep, ModelStepKind};
+use soleus_io::study::{ModelStep, ModelStepKind};
 use soleus_model::ModelOperator;
 use soleus_model::muscle::TendonDynamicsMode;
 use soleus_model::operator::{Reserves, Residuals};

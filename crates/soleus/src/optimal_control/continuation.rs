@@ -8,8 +8,9 @@ use super::{Solve, StudySource};
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::file_part;
-use soleus_io::setup::moco::{GoalKind, MocoParameter, ModelStep, ModelStepKind};
-use soleus_io::study::{ContinuationSettings, GuessSettings, Study};
+use soleus_io::study::{
+    self, ContinuationSettings, GoalKind, GuessSettings, ModelStep, ModelStepKind, Study,
+};
 use soleus_model::ModelOperator;
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -86,12 +87,12 @@ fn set_property(
     if of_model.is_empty() {
         return Ok(());
     }
-    let parameter = MocoParameter {
+    let parameter = study::Parameter {
         component_paths: of_model,
         property_name: property,
         property_element: c.element,
         line: c.line,
-        ..MocoParameter::default()
+        ..study::Parameter::default()
     };
     let element = StudyModel { forces: &[], ..StudyModel::of_study(path, &study.setup) }.element(cx)?;
     let changed = parameters::changed(path, &element, &parameter, value)?;

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::Actor;
-use soleus_io::setup::moco::{
-    GoalKind, MocoInverseSetup, MocoSolver, MocoToolSetup, ModelStep, ModelStepKind, PrescribedCoordinate,
-    TableOperator, Weight, WeightedSet,
+use soleus_io::setup::moco::{MocoInverseSetup, MocoToolSetup};
+use soleus_io::study::{
+    self, Goal, GoalKind, ModelStep, ModelStepKind, PrescribedCoordinate, Study, TableOperator, Weight,
+    WeightedSet,
 };
-use soleus_io::study::{Goal, Study};
 use soleus_math::Table;
 use soleus_model::ModelOperator;
 use soleus_model::id::CoordinateId;
@@ -183,7 +183,7 @@ impl Inverse {
         let motions = motions(cx, path, &table, &model, !self.refuse_extra_columns)?;
 
         let defaults = MocoInverseSetup::default();
-        let solver = MocoSolver {
+        let solver = study::Solver {
             num_mesh_intervals: intervals,
             interpolate_control_mesh_interior_points: false,
             implicit: true,
@@ -191,7 +191,7 @@ impl Inverse {
             optim_convergence_tolerance: self.convergence_tolerance.unwrap_or(defaults.convergence_tolerance),
             optim_constraint_tolerance: self.constraint_tolerance.unwrap_or(defaults.constraint_tolerance),
             optim_max_iterations: -1.0,
-            ..MocoSolver::default()
+            ..study::Solver::default()
         };
         let mut study = tool::study(&setup, times, solver);
         let weight = self.reserves_weight.unwrap_or(defaults.reserves_weight);

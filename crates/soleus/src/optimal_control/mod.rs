@@ -54,7 +54,6 @@ use problem::references::Given;
 use serde::{Deserialize, Serialize};
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study::Study;
 use soleus_math::Table;
 use std::path::Path;
@@ -89,7 +88,7 @@ pub struct GoalReference {
 
 impl Solve {
     /// Creates the request from a setup file in memory.
-    pub fn from_setup(path: &Path, s: &MocoStudySetup) -> Self {
+    pub fn from_setup(path: &Path, s: &soleus_io::study::Problem) -> Self {
         Solve { study: StudySource::of_setup(path, s), ..Solve::default() }
     }
 

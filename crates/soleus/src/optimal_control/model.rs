@@ -10,8 +10,8 @@ use crate::viewing;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::Options;
 use soleus_io::osim;
-use soleus_io::setup::moco::{MocoStudySetup, MocoToolSetup, ModelStep, ModelStepKind};
-use soleus_io::study::FormulaForce;
+use soleus_io::setup::moco::MocoToolSetup;
+use soleus_io::study::{self, FormulaForce, ModelStep, ModelStepKind};
 use soleus_math::Table;
 use soleus_model::operator::{OperatorError, apply_all_to_element};
 use soleus_model::{Diagnostics, Document, Element, Model, ModelOperator};
@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 /// Models that need no file: `builtin:NAME`.
 const BUILTIN: &[(&str, &str)] = &[
-    ("reach", include_str!("../../../../models/reach.osim")),
-    ("leg_swing", include_str!("../../../../models/leg_swing.osim")),
-    ("suspended_mass", include_str!("../../../../models/suspended_mass.osim")),
+    ("reach", include_str!("../../models/reach.osim")),
+    ("leg_swing", include_str!("../../models/leg_swing.osim")),
+    ("suspended_mass", include_str!("../../models/suspended_mass.osim")),
 ];
 
 /// Source of a model; file names are relative to the folder of `path`.
@@ -47,7 +47,7 @@ pub struct StudyModel<'a> {
 
 impl<'a> StudyModel<'a> {
     /// Model of a study.
-    pub fn of_study(path: &'a Path, s: &'a MocoStudySetup) -> StudyModel<'a> {
+    pub fn of_study(path: &'a Path, s: &'a study::Problem) -> StudyModel<'a> {
         let loads = s.external_loads.as_ref();
         let (element, file) = (s.model.as_ref(), s.model_file.as_deref());
         StudyModel { path, element, file, steps: &s.model_steps, loads, forces: &s.forces, motion: None }

@@ -5,7 +5,6 @@ use crate::error::Error;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::study::{self, Study};
 use soleus_model::Diagnostics;
 use std::path::{Path, PathBuf};
@@ -93,7 +92,7 @@ impl StudySource {
     }
 
     /// The study of a setup file in memory.
-    pub fn of_setup(path: &Path, setup: &MocoStudySetup) -> Self {
+    pub fn of_setup(path: &Path, setup: &study::Problem) -> Self {
         let study = Box::new(Study::from(setup.clone()));
         StudySource::Study { path: path.to_path_buf(), study, is_moco: true }
     }

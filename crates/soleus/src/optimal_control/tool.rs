@@ -10,9 +10,8 @@ use crate::optimal_control::problem::references;
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_io::setup::moco::{
-    GoalKind, MocoGoal, MocoSolver, MocoStudySetup, MocoToolSetup, ModelStep, TableOperator, TableSource,
-};
+use soleus_io::setup::moco::MocoToolSetup;
+use soleus_io::study::{self, GoalKind, ModelStep, TableOperator, TableSource};
 use soleus_math::Table;
 use soleus_model::{Document, Model};
 use std::path::{Path, PathBuf};
@@ -181,8 +180,8 @@ pub fn ends(path: &Path, table: &Table) -> Result<[f64; 2], Error> {
 }
 
 /// A study with Moco's defaults, without goals and solver.
-pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> MocoStudySetup {
-    MocoStudySetup {
+pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: study::Solver) -> study::Problem {
+    study::Problem {
         name: t.name.clone(),
         model: t.model.clone(),
         model_file: t.model_file.clone(),
@@ -190,13 +189,13 @@ pub fn study(t: &MocoToolSetup, [from, to]: [f64; 2], solver: MocoSolver) -> Moc
         initial_time: Some([from, from]),
         final_time: Some([to, to]),
         solver,
-        ..MocoStudySetup::default()
+        ..study::Problem::default()
     }
 }
 
 /// A goal with a weight and default settings.
-pub fn goal(name: &str, weight: f64, kind: GoalKind) -> MocoGoal {
-    MocoGoal {
+pub fn goal(name: &str, weight: f64, kind: GoalKind) -> study::Goal {
+    study::Goal {
         name: name.into(),
         weight,
         constraint: None,

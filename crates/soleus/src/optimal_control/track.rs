@@ -14,10 +14,8 @@ use serde::{Deserialize, Serialize};
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::solution::Columns;
-use soleus_io::setup::moco::{
-    GoalKind, MocoSolver, MocoTrackSetup, TableOperator, TableSource, Weight, WeightedSet,
-};
-use soleus_io::study::{Goal, Study};
+use soleus_io::setup::moco::MocoTrackSetup;
+use soleus_io::study::{self, Goal, GoalKind, Study, TableOperator, TableSource, Weight, WeightedSet};
 use soleus_math::Table;
 use soleus_model::id::CoordinateId;
 use std::path::Path;
@@ -171,11 +169,11 @@ impl Track {
         }
 
         let (times, intervals) = tool::times(path, &setup, data)?;
-        let solver = MocoSolver {
+        let solver = study::Solver {
             num_mesh_intervals: intervals,
             optim_convergence_tolerance: 1e-2,
             optim_constraint_tolerance: 1e-2,
-            ..MocoSolver::default()
+            ..study::Solver::default()
         };
         let mut study = tool::study(&setup, times, solver);
         study.goals = goals;

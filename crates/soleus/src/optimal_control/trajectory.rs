@@ -8,8 +8,8 @@ use crate::source::Source;
 use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::solution::Columns;
-use soleus_io::setup::moco::MocoStudySetup;
 use soleus_io::solution::{self, ColumnGroup, SolutionTable, rate_label};
+use soleus_io::study;
 use soleus_math::Table;
 use soleus_optimization::nlp::Solution;
 
@@ -39,7 +39,7 @@ pub fn read(cx: &Context, source: &Source<Table>, base: &ModelProblem) -> Result
 pub fn write(
     t: &Trajectory,
     base: &ModelProblem,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     solution: &Solution,
     goals: &[(String, f64)],
     seconds: f64,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is remembered of a step. Files are named from the folder of the study where they lie below it, so that a study may move.
+/// What is remembered of a step. Files are named from the folder of the pipeline where they lie below it, so that a pipeline may move.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Record {
     /// Version of the program.
@@ -21,16 +21,16 @@ struct Record {
     written: BTreeMap<PathBuf, String>,
 }
 
-/// Record of the steps of a study, a folder of small files.
+/// Record of the steps of a pipeline, a folder of small files.
 #[derive(Clone, Debug)]
 pub struct StepMemory {
-    /// Folder of the study.
+    /// Folder of the pipeline.
     home: PathBuf,
     folder: PathBuf,
 }
 
 impl StepMemory {
-    /// In the results folder of a study.
+    /// In the results folder of a pipeline.
     pub fn new(home: &Path, results: &Path) -> Self {
         StepMemory { home: home.to_path_buf(), folder: results.join(".soleus") }
     }
@@ -67,8 +67,8 @@ impl StepMemory {
 
     /// Records the results of the steps of a trial, for the summary of another process.
     pub fn remember_trial(&self, cx: &Context, trial: &str, steps: &[StepOutcome]) -> Result<(), Error> {
-        let steps: Vec<(&str, Option<&str>)> =
-            steps.iter().map(|s| (s.step.as_str(), s.result.as_ref().err().map(String::as_str))).collect();
+        let error = |s: &StepOutcome| s.result.as_ref().err().map(Error::to_string);
+        let steps: Vec<(&str, Option<String>)> = steps.iter().map(|s| (s.step.as_str(), error(s))).collect();
         let file = self.trial_file(trial);
         cx.files.make_folder(&self.folder).map_err(|e| Error::write(cx.files, &self.folder, e))?;
         let text = serde_json::to_string_pretty(&steps).unwrap_or_default();
@@ -82,7 +82,7 @@ impl StepMemory {
         let outcome = |(step, error): (String, Option<String>)| StepOutcome {
             trial: Some(trial.to_string()),
             step,
-            result: error.map_or(Ok("done"), Err),
+            result: error.map_or(Ok("done"), |message| Err(Error::Earlier { message })),
         };
         steps.into_iter().map(outcome).collect()
     }
@@ -112,13 +112,13 @@ impl StepMemory {
         self.folder.join(format!("steps of {trial}.json").replace(['/', ' '], "_"))
     }
 
-    /// A name from the folder of the study, if it is below it.
+    /// A name from the folder of the pipeline, if it is below it.
     fn short(&self, path: &Path) -> PathBuf {
         let path = plain(path);
         path.strip_prefix(&self.home).map(Path::to_path_buf).unwrap_or(path)
     }
 
-    /// The digest of a request in JSON, whatever folder the study lies in: names of files below it begin there.
+    /// The digest of a request in JSON, whatever folder the pipeline lies in: names of files below it begin there.
     fn digest_of(&self, request: &str) -> String {
         let home = serde_json::to_string(&self.home).unwrap_or_default();
         let home = home.strip_suffix('"').unwrap_or(&home).trim_end_matches('/');
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::files::{Files, Memory};
 
-    /// The name of the folder was taken out wherever its letters stood: of a study in `/` every slash, so that other files could pass
+    /// The name of the folder was taken out wherever its letters stood: of a pipeline in `/` every slash, so that other files could pass
     /// for the same.
     #[test]
     fn issue_one_library_a_request_is_known_in_whatever_folder() {

@@ -64,12 +64,12 @@ const INVERSE: &str = "inverse.sto";
 /// Result of a step.
 #[derive(Clone, Debug)]
 pub struct StepOutcome {
-    /// Trial of the step; `None` for steps of the whole study.
+    /// Trial of the step; `None` for steps of the whole pipeline.
     pub trial: Option<String>,
     /// Name of the step, including that of its trial.
     pub step: String,
-    /// Done, unchanged, or the reason for failure.
-    pub result: Result<&'static str, String>,
+    /// Done, unchanged, or the error; [`Error::Earlier`] if it was that of another process.
+    pub result: Result<&'static str, Error>,
 }
 
 /// Result of a pipeline. The files of its steps are already written.
@@ -122,27 +122,27 @@ impl Pipeline {
 
     /// Runs all steps; a failed trial does not affect the others.
     pub fn run(&self, cx: &Context) -> Result<PipelineResult, Error> {
-        let study = match &self.contents {
-            Some(study) => {
+        let pipeline = match &self.contents {
+            Some(pipeline) => {
                 let mut log = Diagnostics::new(self.file.display().to_string());
-                study.check(&mut log);
-                cx.settle(&self.file, Some(study.clone()), log)?
+                pipeline.check(&mut log);
+                cx.settle(&self.file, Some(pipeline.clone()), log)?
             }
             None => read_file(cx, &self.file)?,
         };
-        // One name for every file, however the study was called.
+        // One name for every file, however the pipeline was called.
         let home = plain(&cx.files.absolute(folder_of(&cx.files.absolute(&self.file))));
         // Whether it can be read is said before hours of work.
-        if let Some(normative) = &study.normative {
+        if let Some(normative) = &pipeline.normative {
             read_normative(cx, &home.join(normative))?;
         }
-        let results = plain(&home.join(study.out.clone().unwrap_or_else(|| "results".into())));
+        let results = plain(&home.join(pipeline.out.clone().unwrap_or_else(|| "results".into())));
         let memory = StepMemory::new(&home, &results);
         let whole = if self.shard.is_some() { Lock::Shared } else { Lock::Exclusive };
         let _lock = memory.lock(cx, "lock", whole, &results)?;
         let mut run = Run {
             cx: *cx,
-            study: &study,
+            pipeline: &pipeline,
             file: self.file.clone(),
             home,
             results,
@@ -155,12 +155,13 @@ impl Pipeline {
             failure: None,
         };
         let model = run.all()?;
-        let name = study.name.clone().unwrap_or_else(|| stem_of(&self.file, "study"));
+        let name = pipeline.name.clone().unwrap_or_else(|| stem_of(&self.file, "pipeline"));
         let all = run.steps_of_all();
-        let page = summary::page(cx.files, &name, &study, [&run.home, &run.results], model.as_deref(), &all);
-        let rows = summary::rows(cx.files, &study, &run.results, model.as_deref(), &all);
+        let page =
+            summary::page(cx.files, &name, &pipeline, [&run.home, &run.results], model.as_deref(), &all);
+        let rows = summary::rows(cx.files, &pipeline, &run.results, model.as_deref(), &all);
         cx.note(format!("summary: {}", run.results.join("summary.html").display()));
-        let activations = study.trials.iter().filter_map(|t| {
+        let activations = pipeline.trials.iter().filter_map(|t| {
             let folder = run.results.join(&t.name);
             Some((folder.join("activations.sto"), summary::side_by_side(cx.files, t, &folder)?))
         });
@@ -179,14 +180,14 @@ impl Pipeline {
 /// Reads a pipeline file.
 fn read_file(cx: &Context, path: &Path) -> Result<PipelineFile, Error> {
     let mut log = Diagnostics::new(path.display().to_string());
-    let study = soleus_io::pipeline::read(&cx.read_text(path)?, &mut log);
-    cx.settle(path, study, log)
+    let pipeline = soleus_io::pipeline::read(&cx.read_text(path)?, &mut log);
+    cx.settle(path, pipeline, log)
 }
 
 /// A run of a pipeline.
 struct Run<'a> {
     cx: Context<'a>,
-    study: &'a PipelineFile,
+    pipeline: &'a PipelineFile,
     /// The pipeline file, as it was called.
     file: PathBuf,
     /// Its folder.
@@ -216,11 +217,11 @@ enum Ended {
 impl Run<'_> {
     /// All steps. Returns the model of the subject.
     fn all(&mut self) -> Result<Option<PathBuf>, Error> {
-        let study = self.study;
+        let pipeline = self.pipeline;
         let (model, with_sensors) = self.subject()?;
         let Some(subject) = &model else { return Ok(None) };
         let mut work = Vec::new();
-        for trial in study.trials.iter().filter(|t| self.shard.is_none_or(|s| s.has(&t.name))) {
+        for trial in pipeline.trials.iter().filter(|t| self.shard.is_none_or(|s| s.has(&t.name))) {
             match (&trial.orientations, &with_sensors) {
                 (Some(_), Some(m)) => work.push((trial, m.as_path())),
                 (Some(_), None) => {}
@@ -233,13 +234,13 @@ impl Run<'_> {
 
     /// The model of the subject, and the one with sensors where trials have some.
     fn subject(&mut self) -> Result<(Option<PathBuf>, Option<PathBuf>), Error> {
-        let study = self.study;
-        // Of processes that share a study one makes the model; the others wait and find it.
+        let pipeline = self.pipeline;
+        // Of processes that share a pipeline one makes the model; the others wait and find it.
         let _turn = match self.shard {
             Some(_) => Some(self.memory.lock(&self.cx, "lock_subject", Lock::Turn, &self.results)?),
             None => None,
         };
-        let mut model = match &study.model {
+        let mut model = match &pipeline.model {
             Some(file) => Some(self.at(file)),
             None => done(self.scale())?,
         };
@@ -252,7 +253,7 @@ impl Run<'_> {
         }
         let Some(subject) = &model else { return Ok((None, None)) };
         // Sensors are placed once; the model is the same for trials with markers.
-        let with_sensors = match study.trials.iter().any(|t| t.orientations.is_some()) {
+        let with_sensors = match pipeline.trials.iter().any(|t| t.orientations.is_some()) {
             true => done(self.place_sensors(subject))?,
             false => None,
         };
@@ -264,7 +265,7 @@ impl Run<'_> {
         self.home.join(self.file.file_name().unwrap_or_default())
     }
 
-    /// A file as the study names it.
+    /// A file as the pipeline names it.
     fn at(&self, file: &Path) -> PathBuf {
         plain(&self.home.join(file))
     }
@@ -321,8 +322,8 @@ impl Run<'_> {
         let e = e.named_in(&self.file);
         self.cx.note(format!("{e}\n{name}: failed\n"));
         let trial = self.trial.map(str::to_string);
-        self.steps.push(StepOutcome { trial, step: name.to_string(), result: Err(e.to_string()) });
         self.failure.get_or_insert((name.to_string(), e.kind()));
+        self.steps.push(StepOutcome { trial, step: name.to_string(), result: Err(e) });
         Ended::Failed
     }
 }

@@ -49,7 +49,7 @@ impl Run<'_> {
                 });
             }
         });
-        // In the order of the study, whichever ended first.
+        // In the order of the pipeline, whichever ended first.
         let ended = all.into_iter().filter_map(|e| e.into_inner().unwrap_or_else(PoisonError::into_inner));
         ended.map(|e| self.join(e)).fold(Ok(()), Result::and)
     }
@@ -58,7 +58,7 @@ impl Run<'_> {
     fn one_trial(&self, &(trial, model): &Work, cx: Context) -> Ended {
         let mut run = Run {
             cx,
-            study: self.study,
+            pipeline: self.pipeline,
             file: self.file.clone(),
             home: self.home.clone(),
             results: self.results.clone(),
@@ -97,7 +97,7 @@ impl Run<'_> {
     /// Steps of all trials: those of this run, then those that other processes did.
     pub(super) fn steps_of_all(&self) -> Vec<StepOutcome> {
         let Some(shard) = self.shard else { return self.steps.clone() };
-        let others = self.study.trials.iter().filter(|t| !shard.has(&t.name));
+        let others = self.pipeline.trials.iter().filter(|t| !shard.has(&t.name));
         let theirs = others.flat_map(|t| self.memory.trial(&self.cx, &t.name));
         self.steps.iter().cloned().chain(theirs).collect()
     }

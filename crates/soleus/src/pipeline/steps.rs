@@ -1,4 +1,4 @@
-//! The steps of a study; each is a request.
+//! The steps of a pipeline; each is a request.
 
 use super::{Ended, INVERSE, Run, SENSOR_ERRORS};
 use crate::analysis::{AnalysisOutput, Analyze, MotionKind};
@@ -11,9 +11,7 @@ use crate::inputs::{model, setup};
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::{InverseKinematics, KinematicsOutput, PlaceSensors, SensorKinematics};
 use crate::load_assignment::{AssignLoads, COMPLETE_FROM, COMPLETE_TO, data_file, is_table};
-use crate::muscle_control::{
-    ComputedMuscleControl, MassCenter, ResidualReduction, STRONG_ACTUATORS, Tracking, WEAK_RESIDUALS,
-};
+use crate::muscle_control::{ComputedMuscleControl, MassCenter, ResidualReduction, Tracking};
 use crate::optimal_control::changes::ModelChanges;
 use crate::optimal_control::tool::Trial as OptimizedTrial;
 use crate::optimal_control::{Inverse, SolveOptions};
@@ -40,7 +38,7 @@ impl Run<'_> {
     pub(super) fn scale(&mut self) -> Result<PathBuf, Ended> {
         let out = self.results.join("subject.osim");
         let (settings, home, file) =
-            (self.study.scale.clone().unwrap_or_default(), self.home.clone(), self.file.clone());
+            (self.pipeline.scale.clone().unwrap_or_default(), self.home.clone(), self.file.clone());
         let output = ScalingOutput {
             factors: Some(self.results.join("scale_factors.xml")),
             model: Some(out.clone()),
@@ -55,7 +53,7 @@ impl Run<'_> {
 
     /// The model with a frame for each inertial sensor.
     pub(super) fn place_sensors(&mut self, model: &Path) -> Result<PathBuf, Ended> {
-        let s = self.study.imu.clone().unwrap_or_default();
+        let s = self.pipeline.imu.clone().unwrap_or_default();
         let Some(calibration) = s.calibration.as_ref().map(|c| self.at(c)) else {
             return Ok(model.to_path_buf());
         };
@@ -108,7 +106,7 @@ impl Run<'_> {
             let number = |key: &str| table.metadata_value(key).and_then(|v| v.parse::<f64>().ok());
             [from, to] = [number(COMPLETE_FROM), number(COMPLETE_TO)];
         }
-        // Names of a study are taken from its folder; the results may be anywhere.
+        // Names of a pipeline are taken from its folder; the results may be anywhere.
         Ok(Trial { loads: Some(self.cx.files.absolute(&file)), from, to, ..trial.clone() })
     }
 
@@ -120,8 +118,8 @@ impl Run<'_> {
         motion: PathBuf,
         folder: &Path,
     ) -> Result<(Trial, PathBuf, PathBuf), Ended> {
-        let study = self.study;
-        let (Some(s), Some(loads)) = (&study.reconcile, &trial.loads) else {
+        let pipeline = self.pipeline;
+        let (Some(s), Some(loads)) = (&pipeline.reconcile, &trial.loads) else {
             return Ok((trial.clone(), model.to_path_buf(), motion));
         };
         let usual = Reconcile::default();
@@ -130,7 +128,7 @@ impl Run<'_> {
         let request = Reconcile {
             model: model.into(),
             markers: trial.markers.as_ref().map(|m| self.at(m).into()),
-            task_file: trial.tasks.as_ref().or(study.ik.tasks.as_ref()).map(|t| self.at(t)),
+            task_file: trial.tasks.as_ref().or(pipeline.ik.tasks.as_ref()).map(|t| self.at(t)),
             // Sensors have no markers to keep near to.
             motion: trial.orientations.as_ref().map(|_| motion.into()),
             loads: Some(self.at(loads)),
@@ -161,7 +159,7 @@ impl Run<'_> {
         motion: PathBuf,
         folder: &Path,
     ) -> Result<PathBuf, Ended> {
-        let (Some(s), Some(loads)) = (&self.study.rea, &trial.loads) else { return Ok(motion) };
+        let (Some(s), Some(loads)) = (&self.pipeline.rea, &trial.loads) else { return Ok(motion) };
         let file = folder.join("rea.mot");
         let request = ResidualElimination {
             model: model.into(),
@@ -196,25 +194,18 @@ impl Run<'_> {
         motion: PathBuf,
         folder: &Path,
     ) -> Result<(PathBuf, PathBuf), Ended> {
-        let study = self.study;
-        let (Some(s), Some(loads)) = (&study.rra, &trial.loads) else {
+        let pipeline = self.pipeline;
+        let (Some(s), Some(loads)) = (&pipeline.rra, &trial.loads) else {
             return Ok((model.to_path_buf(), motion));
         };
         let changed = folder.join("adjusted.osim");
-        let own = s.actuators.is_empty();
-        let or = |given: Option<f64>, usual: f64| given.or(own.then_some(usual));
         let tracking = Tracking {
             model: model.into(),
             motion: motion.into(),
             loads: Some(self.at(loads)),
-            replace_forces: true,
             force_sets: s.actuators.iter().map(|f| self.at(f)).collect(),
-            residuals: match s.residuals {
-                Some(r) => r.to_vec(),
-                None if own => WEAK_RESIDUALS.to_vec(),
-                None => Vec::new(),
-            },
-            reserves: or(s.reserves, STRONG_ACTUATORS).into_iter().collect(),
+            residuals: s.residuals.map_or(Vec::new(), |r| r.to_vec()),
+            reserves: s.reserves.into_iter().collect(),
             task_file: s.tasks.as_ref().map(|t| self.at(t)),
             from: trial.from,
             to: trial.to,
@@ -235,8 +226,8 @@ impl Run<'_> {
 
     /// Excitations that drive the model along the motion, if they are asked for.
     fn control(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<(), Ended> {
-        let study = self.study;
-        let Some(s) = &study.cmc else { return Ok(()) };
+        let pipeline = self.pipeline;
+        let Some(s) = &pipeline.cmc else { return Ok(()) };
         let usual = ComputedMuscleControl::default();
         let request = ComputedMuscleControl {
             tracking: Tracking {
@@ -268,7 +259,7 @@ impl Run<'_> {
         motion: &Path,
         folder: &Path,
     ) -> Result<(), Ended> {
-        let Some(s) = &self.study.inverse else { return Ok(()) };
+        let Some(s) = &self.pipeline.inverse else { return Ok(()) };
         let changes = ModelChanges {
             loads: trial.loads.as_ref().map(|l| self.at(l)),
             residuals: s.residuals.map_or(Vec::new(), |r| r.to_vec()),
@@ -305,7 +296,7 @@ impl Run<'_> {
 
     /// First and last time of a trial, and what lies on either side and still shows between them.
     fn wide_range(&self, trial: &Trial) -> [Option<f64>; 2] {
-        let memory = self.study.filter.as_ref().map_or(0.0, |f| FILTER_MEMORY_PERIODS / f.lowpass_hz);
+        let memory = self.pipeline.filter.as_ref().map_or(0.0, |f| FILTER_MEMORY_PERIODS / f.lowpass_hz);
         let margin = memory.max(LEAST_MARGIN_S);
         [trial.from.map(|t| t - margin), trial.to.map(|t| t + margin)]
     }
@@ -322,7 +313,7 @@ impl Run<'_> {
             ..KinematicsOutput::default()
         };
         if let Some(file) = trial.orientations.as_ref().map(|o| self.at(o)) {
-            let sensors = self.study.imu.clone().unwrap_or_default();
+            let sensors = self.pipeline.imu.clone().unwrap_or_default();
             let request = SensorKinematics {
                 model: model.into(),
                 orientations: file.into(),
@@ -339,7 +330,7 @@ impl Run<'_> {
         let request = InverseKinematics {
             model: model.into(),
             markers: self.at(trial.markers.as_deref().unwrap_or(Path::new(""))).into(),
-            task_file: trial.tasks.as_ref().or(self.study.ik.tasks.as_ref()).map(|t| self.at(t)),
+            task_file: trial.tasks.as_ref().or(self.pipeline.ik.tasks.as_ref()).map(|t| self.at(t)),
             from,
             to,
             output: KinematicsOutput { marker_errors: Some(errors), ..output },
@@ -358,7 +349,7 @@ impl Run<'_> {
         angles: PathBuf,
         folder: &Path,
     ) -> Result<PathBuf, Ended> {
-        let Some(filter) = self.study.filter.clone() else { return Ok(angles) };
+        let Some(filter) = self.pipeline.filter.clone() else { return Ok(angles) };
         let file = folder.join("filtered.mot");
         let [from, to] = [trial.from, trial.to];
         self.step(&format!("{} filter", trial.name), &(&filter, from, to), |cx| {
@@ -373,10 +364,10 @@ impl Run<'_> {
 
     /// Joint moments.
     fn moments(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<(), Ended> {
-        if self.study.id.is_none() && trial.loads.is_none() {
+        if self.pipeline.id.is_none() && trial.loads.is_none() {
             return Ok(());
         }
-        let exclude = self.study.id.as_ref().and_then(|d| d.exclude.clone());
+        let exclude = self.pipeline.id.as_ref().and_then(|d| d.exclude.clone());
         let request = InverseDynamics {
             model: model.into(),
             motion: motion.into(),
@@ -393,8 +384,8 @@ impl Run<'_> {
 
     /// Muscle forces, and what they do to the joints.
     fn muscles(&mut self, trial: &Trial, model: &Path, motion: &Path, folder: &Path) -> Result<(), Ended> {
-        let study = self.study;
-        let Some(so) = &study.so else { return Ok(()) };
+        let pipeline = self.pipeline;
+        let Some(so) = &pipeline.so else { return Ok(()) };
         let name = format!("{} so", trial.name);
         let request = Analyze {
             model: model.into(),
@@ -419,7 +410,7 @@ impl Run<'_> {
             ..Analyze::default()
         };
         self.step(&name, &request, |cx| request.run(cx))?;
-        let Some(jr) = &study.jr else { return Ok(()) };
+        let Some(jr) = &pipeline.jr else { return Ok(()) };
         let forces = folder.join(format!("{}_StaticOptimization_force.sto", trial.name));
         let kind = AnalysisKind::JointReaction {
             forces_file: Some(forces.display().to_string()),
@@ -437,7 +428,7 @@ fn analysis(name: &str, kind: AnalysisKind) -> AnalysisSetup {
     AnalysisSetup { name: name.to_string(), line: 0, on: true, step_interval: 1, in_degrees: true, kind }
 }
 
-/// The scaling that a study asks for: a setup file, or its parts.
+/// The scaling that a pipeline asks for: a setup file, or its parts.
 fn scaling(cx: &Context, s: &Scale, home: &Path, file: &Path) -> Result<Scaling, Error> {
     let at = |f: &Option<PathBuf>| f.as_ref().map(|f| home.join(f));
     if let Some(path) = at(&s.setup) {
@@ -450,31 +441,24 @@ fn scaling(cx: &Context, s: &Scale, home: &Path, file: &Path) -> Result<Scaling,
         }
         return Ok(request);
     }
-    let markers = at(&s.markers).map(Source::File);
-    let placing = markers.clone().filter(|_| !s.keep_markers).map(|markers| PlacingSettings {
-        markers,
-        task_file: at(&s.tasks),
-        from: s.from,
-        to: s.to,
-        ..PlacingSettings::default()
-    });
+    let model = at(&s.model).unwrap_or_default();
+    let usual = match at(&s.markers) {
+        Some(markers) => Scaling::of_static_trial(model.clone(), markers).between(s.from, s.to),
+        None => Scaling::default(),
+    };
     Ok(Scaling {
-        model: at(&s.model).unwrap_or_default().into(),
+        model: model.into(),
         marker_set: at(&s.marker_set),
         mass: s.mass,
         height: s.height,
-        match_names: true,
         map: s.map.iter().map(|(lab, own)| [lab.clone(), own.clone()]).collect(),
         factors: Some(FactorSettings {
-            from_markers: markers.is_some() && s.measurements.is_none(),
             measurement_file: at(&s.measurements),
-            markers,
-            from: s.from,
-            to: s.to,
             preserve_mass_distribution: s.preserve_mass_distribution,
-            ..FactorSettings::default()
+            ..usual.factors.unwrap_or_default()
         }),
-        placing,
+        placing: (usual.placing.filter(|_| !s.keep_markers))
+            .map(|placing| PlacingSettings { task_file: at(&s.tasks), ..placing }),
         asked_in: Some(file.to_path_buf()),
         ..Scaling::default()
     })

@@ -45,7 +45,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const GAIT: &str = include_str!("../../../../models/gait2d.osim");
+const GAIT: &str = include_str!("../../models/gait2d.osim");
 const GAIT_FILE: &str = "models/gait2d.osim";
 
 /// Speeds at which the model walks, m/s.
@@ -242,6 +242,22 @@ fn tell(cx: &Context, count: usize, price: f64, i: &Iteration<'_>) {
 }
 
 impl PredictedWalk {
+    /// Gait parameters as lines of text.
+    pub fn lines(&self) -> Vec<String> {
+        let (walk, outcome) = (&self.walk, &self.outcome);
+        let mut lines = vec![
+            format!("speed           {:8.3} m/s", self.speed),
+            format!("cycle           {:8.3} s      (Winter's adults at 1.325 m/s: 1.140)", walk.duration()),
+            format!("stride          {:8.3} m", self.speed * walk.duration()),
+            format!("stance          {:8.1} %", 100.0 * walk.stance()),
+            format!("effort          {:8.4}", outcome.goal("effort")),
+            format!("equations hold to {:.1e}", outcome.solution.certificate.constraint_violation),
+            format!("found in        {:8.1} s, {} iterations", self.seconds, outcome.iterations),
+        ];
+        lines.extend(self.page.iter().map(|(file, _)| format!("open {}", file.display())));
+        lines
+    }
+
     /// The walk as a file to start another prediction from (`PredictWalk::start`).
     pub fn kept(&self) -> String {
         Kept::new(self.conditions, &self.outcome.trajectory).to_text()

@@ -4,7 +4,7 @@ use crate::error::Error;
 use soleus_control::gait::{Course, LegData};
 use std::path::Path;
 
-const TEXT: &str = include_str!("../../../../models/winter1991.csv");
+const TEXT: &str = include_str!("../../models/winter1991.csv");
 const FILE: &str = "models/winter1991.csv";
 
 /// One cadence of Winter (1991): means and standard deviations over the cycle.

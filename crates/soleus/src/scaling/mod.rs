@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 /// println!("{:.1} kg", subject.model.total_mass());
 /// # Ok::<(), soleus::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scaling {
     /// Generic model.
@@ -51,7 +51,7 @@ pub struct Scaling {
     /// Height of the subject, m: determines the size of segments without suitable markers.
     pub height: Option<f64>,
     /// Whether markers of the model are renamed to the names in the static trial if these denote the same place
-    /// (`RASI`, `R.ASIS`, `r.ASIS_study`), so that the scaled model fits the other trials of the laboratory.
+    /// (`RASI`, `R.ASIS`, `r.ASIS_study`), so that the scaled model fits the other trials of the laboratory. Setup files do not.
     pub match_names: bool,
     /// Pairs of marker names in the static trial and on the model, for names that are not recognized.
     pub map: Vec<[String; 2]>,
@@ -67,12 +67,32 @@ pub struct Scaling {
     pub asked_in: Option<PathBuf>,
 }
 
+impl Default for Scaling {
+    fn default() -> Self {
+        Scaling {
+            model: ModelSource::default(),
+            name: String::new(),
+            marker_set: None,
+            mass: None,
+            height: None,
+            match_names: true,
+            map: Vec::new(),
+            factors: None,
+            placing: None,
+            opensim_faults: false,
+            output: ScalingOutput::default(),
+            asked_in: None,
+        }
+    }
+}
+
 /// Source of the scale factors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FactorSettings {
-    /// Whether to fit the sizes of all bodies to all markers first; factors set by `order` take precedence.
-    pub from_markers: bool,
+    /// Whether to fit the sizes of all bodies to all markers first; factors set by `order` take precedence. Default: if there are markers, but
+    /// neither marker pairs nor manual factors.
+    pub from_markers: Option<bool>,
     /// Sources of scale factors; later ones replace earlier ones.
     pub order: Vec<ScalingStep>,
     /// Marker pairs and the bodies they scale.
@@ -96,7 +116,7 @@ pub struct FactorSettings {
 impl Default for FactorSettings {
     fn default() -> Self {
         FactorSettings {
-            from_markers: false,
+            from_markers: None,
             order: vec![ScalingStep::Measurements, ScalingStep::Manual],
             measurements: Vec::new(),
             measurement_file: None,
@@ -107,6 +127,15 @@ impl Default for FactorSettings {
             to: None,
             preserve_mass_distribution: false,
         }
+    }
+}
+
+impl FactorSettings {
+    /// Whether the sizes of all bodies are fitted to all markers.
+    fn fits_all_markers(&self) -> bool {
+        let is_measured = !self.measurements.is_empty() || self.measurement_file.is_some();
+        let is_manual = !self.manual.is_empty() || self.manual_file.is_some();
+        self.from_markers.unwrap_or(self.markers.is_some() && !is_measured && !is_manual)
     }
 }
 
@@ -148,21 +177,27 @@ pub struct ScalingOutput {
 }
 
 impl Scaling {
-    /// Scaling by a static trial: body sizes are fitted to its markers, and the markers are placed. Marker pairs for
-    /// measurements can be added.
+    /// Scaling by a static trial: body sizes are fitted to its markers, unless there are marker pairs or manual factors, and the markers are
+    /// placed.
     pub fn of_static_trial(model: impl Into<ModelSource>, markers: impl Into<Source<Table>>) -> Self {
         let markers = markers.into();
         Scaling {
             model: model.into(),
-            factors: Some(FactorSettings {
-                from_markers: true,
-                markers: Some(markers.clone()),
-                ..FactorSettings::default()
-            }),
+            factors: Some(FactorSettings { markers: Some(markers.clone()), ..FactorSettings::default() }),
             placing: Some(PlacingSettings { markers, ..PlacingSettings::default() }),
-            match_names: true,
             ..Scaling::default()
         }
+    }
+
+    /// With a part of the static trial, s.
+    pub fn between(mut self, from: Option<f64>, to: Option<f64>) -> Self {
+        if let Some(factors) = &mut self.factors {
+            (factors.from, factors.to) = (from, to);
+        }
+        if let Some(placing) = &mut self.placing {
+            (placing.from, placing.to) = (from, to);
+        }
+        self
     }
 
     /// With the marker pairs of a file: a setup of the ScaleTool, or an XML file with a MeasurementSet.
@@ -176,7 +211,7 @@ impl Scaling {
         let at = |file: &Option<String>| file.as_ref().map(|f| beside(path, f));
         let (scaler, placer) = (s.scaler.as_ref().filter(|m| m.apply), s.placer.as_ref().filter(|p| p.apply));
         let factors = scaler.map(|m| FactorSettings {
-            from_markers: false,
+            from_markers: Some(false),
             order: m.scaling_order.clone(),
             measurements: m.measurements.clone(),
             measurement_file: None,
@@ -389,7 +424,7 @@ impl Scaling {
         result: &mut ScaledModel,
     ) -> Result<(), Error> {
         let model_path = self.model.path();
-        if settings.from_markers {
+        if settings.fits_all_markers() {
             result.sizes = Some(self.sizes(cx, settings, result)?);
         }
         let start =

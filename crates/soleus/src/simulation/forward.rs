@@ -245,18 +245,9 @@ fn add_correctors(path: &Path, model: &mut Model) -> Result<(), Error> {
         for (i, c) in model.coordinates.iter().enumerate() {
             let name = corrector(&c.name);
             if !model.forces.iter().any(|f| f.name == name) {
-                model.forces.push(Force {
-                    path: format!("{owner}/{name}"),
-                    name,
-                    class: "CoordinateActuator".to_string(),
-                    enabled: true,
-                    line_of_action: None,
-                    kind: ForceKind::CoordinateActuator(CoordinateActuator {
-                        control: ControlRange::default(),
-                        coordinate: CoordinateId(i),
-                        optimal_force: 1.0,
-                    }),
-                });
+                let (control, coordinate) = (ControlRange::default(), CoordinateId(i));
+                let actuator = CoordinateActuator { control, coordinate, optimal_force: 1.0 };
+                model.forces.push(Force::of_coordinate(&owner, name, actuator));
             }
         }
     }

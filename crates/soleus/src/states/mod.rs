@@ -7,7 +7,7 @@
 //! ```
 //! use soleus::states::{Evaluator, Rows, States};
 //! use soleus::{Context, Memory};
-//! let files = Memory::new().with("leg.osim", include_bytes!("../../../../models/leg_swing.osim"));
+//! let files = Memory::new().with("leg.osim", include_bytes!("../../models/leg_swing.osim"));
 //! let evaluator = Evaluator::read(&Context::new(&files), &"leg.osim".into())?;
 //! let quantities = [evaluator.quantity("udot")?, evaluator.quantity("muscle.tendon_force")?];
 //! let q = [0.0, -0.2, 0.0, 0.3, -0.8, 0.1]; // two states of three coordinates

@@ -3,6 +3,7 @@
 use soleus::files::Files;
 use soleus::optimal_control::{EXAMPLE, Solution, Solve, StudySource};
 use soleus::{Context, Memory, Outcome, Simulation};
+use soleus_math::norm::largest_size;
 use std::path::Path;
 
 /// The built-in study on a coarse mesh, with some words replaced and lines added.
@@ -245,7 +246,7 @@ fn analytic_a_controller_is_a_constraint() {
     let found = solved(&files, &free, more);
     let table = found.phases[0].derived().unwrap_or_else(|| panic!("no table"));
     // At mesh points; in between controls are interpolated.
-    let worst = table.columns()[0].iter().step_by(2).fold(0.0, |m: f64, x| m.max(x.abs()));
+    let worst = largest_size(table.columns()[0].iter().step_by(2));
     assert!(worst < 1e-6, "{worst}");
 }
 
@@ -383,7 +384,7 @@ fn analytic_a_controller_of_the_model_holds() {
         Solve { study, ..Solve::default() }.run(&Context::new(&files)).unwrap_or_else(|e| panic!("{e}"));
     found.verdict().unwrap_or_else(|e| panic!("{e}"));
     let table = found.phases[0].derived().unwrap_or_else(|| panic!("no table"));
-    let worst = table.columns()[0].iter().step_by(2).fold(0.0, |m: f64, x| m.max(x.abs()));
+    let worst = largest_size(table.columns()[0].iter().step_by(2));
     assert!(worst < 1e-6, "{worst}");
     // A name that means nothing is refused in both.
     let files = leg(

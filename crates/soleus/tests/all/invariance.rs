@@ -18,6 +18,7 @@ use soleus::{
     Analyze, AssignLoads, Collected, Context, Files, InverseDynamics, InverseKinematics, Memory, Pipeline,
     ResidualReduction, Scaling, StaticOptimization, Synthesize, View,
 };
+use soleus_math::norm::{largest, largest_difference};
 use std::path::Path;
 
 const ROOTS: [Root; 2] = [Root::Custom, Root::Free];
@@ -76,7 +77,7 @@ fn check_turned(what: &str, (a, b): (&Table, &Table), lab: &Laboratory, tail: &s
                 true => {
                     let R = |v: Vec3<f64>| Rotation::body_fixed_xyz(v * (std::f64::consts::PI / 180.0));
                     let (was, is) = (turn * R(was), R(is));
-                    (0..3).map(|i| (was.axis(i) - is.axis(i)).norm()).fold(0.0, f64::max)
+                    largest((0..3).map(|i| (was.axis(i) - is.axis(i)).norm()))
                 }
                 false => (turn * was - is).norm(),
             };
@@ -204,7 +205,7 @@ fn identity_joint_moments_of_two_kinds_of_roots() {
             let [a, b] = ROOTS.map(|root| moments(root, &lab, motion(root, &lab, ROWS), cutoff));
             for name in JOINTS.map(|j| format!("{j}_moment")) {
                 let (x, y) = (a.column(&name).unwrap(), b.column(&name).unwrap());
-                let off = x.iter().zip(y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                let off = largest_difference(x, y);
                 assert!(off < SAME * peak(&a), "lean {lean}, {cutoff:?}: {name} is {off} N m off");
             }
         }
@@ -350,7 +351,7 @@ fn conserves_scaled_models_whichever_way_the_subject_stands() {
         for lab in headings(root) {
             let turned = scaled(&files(root, &lab, ROWS), "static.sto");
             // Newton's last step in the static pose is below 1e-7 rad and leaves its square.
-            let off = straight.iter().zip(&turned).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let off = largest_difference(&straight, &turned);
             assert!(off < 1e-8, "{root:?} {lab:?}: {off}");
         }
     }
@@ -627,7 +628,7 @@ fn conserves_results_in_a_mirror() {
         for (label, x) in a.labels().iter().zip(a.columns()) {
             let y = b.column(&twin(label)).unwrap_or_else(|| panic!("{what}: {label}"));
             let sign = if is_odd(label) { -1.0 } else { 1.0 };
-            let off = x.iter().zip(y).map(|(x, y)| (x - sign * y).abs()).fold(0.0, f64::max);
+            let off = largest(x.iter().zip(y).map(|(x, y)| (x - sign * y).abs()));
             assert!(off < SAME * peak(a), "{what}: {label} is {off} off");
         }
     };

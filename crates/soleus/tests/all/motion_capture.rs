@@ -10,6 +10,7 @@ use soleus::{
     Collected, Context, ErrorKind, Files, InverseDynamics, InverseKinematics, Memory, Outcome, Pipeline,
     Scaling, SetupFile,
 };
+use soleus_math::norm::largest;
 use std::path::Path;
 
 /// Three markers of a body that moves in a plane, m.
@@ -71,7 +72,7 @@ fn files() -> Memory {
 fn difference(table: &Table, label: &str, f: impl Fn(f64) -> f64) -> f64 {
     let column = table.column(label).unwrap();
     assert!(!column.is_empty() && column.iter().all(|x| x.is_finite()));
-    table.times().iter().zip(column).map(|(&t, x)| (x - f(t)).abs()).fold(0.0, f64::max)
+    largest(table.times().iter().zip(column).map(|(&t, x)| (x - f(t)).abs()))
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn issue_16_the_pipeline_knows_what_it_opened() {
         let cx = Context::new(&files).with_monitor(&told);
         let done = Pipeline::of_file(name).run(&cx).unwrap();
         let again: Vec<String> =
-            done.steps.iter().filter(|s| s.result == Ok("done")).map(|s| s.step.clone()).collect();
+            done.steps.iter().filter(|s| matches!(s.result, Ok("done"))).map(|s| s.step.clone()).collect();
         again.join(",")
     };
     assert_eq!(run("s/study.toml"), "walk ik,walk filter,walk id");
@@ -251,7 +252,7 @@ fn issue_16_the_pipeline_knows_data_of_loads_and_meshes() {
         }
         done.steps
             .iter()
-            .filter(|s| s.result == Ok("done"))
+            .filter(|s| matches!(s.result, Ok("done")))
             .map(|s| s.step.clone())
             .collect::<Vec<_>>()
             .join(",")
@@ -475,7 +476,7 @@ fn issue_16_inverse_dynamics_reads_contact_meshes() {
     files.write(Path::new("w.toml"), study.as_bytes()).unwrap();
     let done = Pipeline::of_file("w.toml").run(&cx).unwrap();
     let id = done.steps.iter().find(|s| s.step.ends_with("id")).unwrap();
-    assert_eq!(id.result, Ok("done"), "{}", id.step);
+    assert!(matches!(id.result, Ok("done")), "{}: {:?}", id.step, id.result);
 }
 
 /// Two pipelines at once wrote over each other's files. The second is refused while the first runs, and nothing of it is written.

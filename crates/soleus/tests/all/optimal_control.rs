@@ -9,6 +9,7 @@ use soleus::optimal_control::{
 use soleus::{Collected, Context, Error, ErrorKind, Memory, Monitor, Outcome, Progress, SetupFile};
 use soleus_io::table;
 use soleus_math::Table;
+use soleus_math::norm::largest;
 use soleus_math::table::Element;
 use soleus_model::Diagnostic;
 use std::io;
@@ -327,7 +328,7 @@ fn largest_difference(found: &Solution, name: &str) -> f64 {
     };
     // Mesh points are rows of the table; midpoints of the scheme lie between them.
     let points = t.times.iter().zip(&values).step_by(2);
-    points.fold(0.0, |w: f64, (time, v)| w.max((v - at(*time)).abs()))
+    largest(points.map(|(time, v)| (v - at(*time)).abs()))
 }
 
 /// The moments behind a motion give it back when the arm is simulated under them.

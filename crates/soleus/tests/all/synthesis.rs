@@ -8,6 +8,7 @@ use soleus::{
     Collected, Context, Files, InverseDynamics, InverseKinematics, Memory, Outcome, PlaceSensors, PlotTable,
     StaticOptimization, Synthesize,
 };
+use soleus_math::norm::largest;
 
 /// The walker that ships with Soleus, and its walk.
 fn files() -> Memory {
@@ -38,14 +39,12 @@ const ANGLES: [(&str, &str); 7] = [
 
 /// The largest difference of joint angles, rad.
 fn off(motion: &Table, truth: &Table) -> f64 {
-    let mut worst = 0.0;
-    for (joint, name) in ANGLES {
+    largest(ANGLES.iter().flat_map(|(joint, name)| {
         let found = motion.column(name).unwrap();
         let known = truth.column(&format!("/jointset/{joint}/{name}/value")).unwrap();
         assert_eq!(found.len(), known.len());
-        worst = found.iter().zip(known).map(|(a, b)| (a.to_radians() - b).abs()).fold(worst, f64::max);
-    }
-    worst
+        found.iter().zip(known).map(|(a, b)| (a.to_radians() - b).abs())
+    }))
 }
 
 /// A table that was written.

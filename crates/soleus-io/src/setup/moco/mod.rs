@@ -8,17 +8,11 @@ mod position_motion;
 mod solver;
 mod tools;
 
-pub use crate::study::{
-    ContactGroup, FramePair, FrameTracking, FunctionBounds, Goal as MocoGoal, GoalKind, ModelStep,
-    ModelStepKind, OutputSource, OutputUse, Parameter as MocoParameter, PathConstraint as MocoPathConstraint,
-    PathConstraintKind, PeriodicPair, PrescribedCoordinate, Problem as MocoStudySetup, Solver as MocoSolver,
-    TableOperator, TableSource, VariableInfo, Weight, WeightedSet,
-};
 pub use tools::{MocoInverseSetup, MocoToolSetup, MocoTrackSetup};
 pub(super) use tools::{read_inverse, read_track};
 
 use super::properties::Properties;
-use crate::study::{Parameter, Problem, Solver};
+use crate::study::{Parameter, Problem, Solver, VariableInfo};
 use soleus_model::{Diagnostics, Element};
 
 pub(crate) fn read(study: &Element, log: &mut Diagnostics) -> Problem {

@@ -8,11 +8,11 @@ use soleus_control::problem::Variable;
 use soleus_control::{Bounds, Problem};
 use soleus_dynamics::muscle::CompiledMuscle;
 use soleus_dynamics::system::Actor;
-use soleus_io::setup::moco::{MocoStudySetup, VariableInfo};
+use soleus_io::study::{self, VariableInfo};
 use std::path::Path;
 
 /// Sets the bounds of all variables.
-pub fn apply(path: &Path, s: &MocoStudySetup, base: &ModelProblem, p: &mut Problem) -> Result<(), Error> {
+pub fn apply(path: &Path, s: &study::Problem, base: &ModelProblem, p: &mut Problem) -> Result<(), Error> {
     let default_time = [f64::NEG_INFINITY, f64::INFINITY];
     p.initial_time = pair(s.initial_time.unwrap_or([0.0, 0.0]));
     p.final_time = pair(s.final_time.unwrap_or(default_time));
@@ -97,7 +97,7 @@ pub fn regex(path: &Path, line: u32, pattern: &str) -> Result<Regex, Error> {
 }
 
 /// Rates are bounded where Moco makes them variables: in implicit modes.
-fn rates(s: &MocoStudySetup, base: &ModelProblem, p: &mut Problem) {
+fn rates(s: &study::Problem, base: &ModelProblem, p: &mut Problem) {
     let n = base.num_coordinates();
     if s.solver.implicit {
         p.dynamics.rate_bounds[n..2 * n].fill(pair(s.solver.implicit_multibody_acceleration_bounds));

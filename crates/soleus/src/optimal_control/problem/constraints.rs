@@ -9,7 +9,7 @@ use soleus_control::PathConstraint;
 use soleus_control::goal::{self, Projection, Shape, TimeBounds};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::PointVariable;
-use soleus_io::setup::moco::{FunctionBounds, MocoPathConstraint, MocoStudySetup, PathConstraintKind};
+use soleus_io::study::{self, FunctionBounds, PathConstraintKind};
 use soleus_math::vec3;
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use std::path::Path;
 pub fn build(
     cx: &Context,
     path: &Path,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     base: &ModelProblem,
 ) -> Result<Vec<PathConstraint>, Error> {
     let mut list = Vec::new();
-    let is_formula = |c: &MocoPathConstraint| matches!(c.kind, PathConstraintKind::Formula { .. });
+    let is_formula = |c: &study::PathConstraint| matches!(c.kind, PathConstraintKind::Formula { .. });
     let has_formula = s.path_constraints.iter().any(is_formula);
     let setting = if has_formula { Setting::new(cx, path, s, base)? } else { Setting::default() };
     for c in &s.path_constraints {
@@ -36,7 +36,7 @@ pub fn build(
     Ok(list)
 }
 
-fn one(c: &MocoPathConstraint, base: &ModelProblem) -> Result<Vec<PathConstraint>, String> {
+fn one(c: &study::PathConstraint, base: &ModelProblem) -> Result<Vec<PathConstraint>, String> {
     let (name, system) = (c.name.as_str(), &base.system);
     match &c.kind {
         PathConstraintKind::ControlBound { paths, bounds } => {

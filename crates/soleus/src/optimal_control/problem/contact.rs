@@ -16,13 +16,13 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::force::Kernel;
 use soleus_dynamics::system::Actor;
 use soleus_dynamics::{BodyFrame, Resolve};
-use soleus_io::setup::moco::{GoalKind, MocoGoal};
+use soleus_io::study::{self, GoalKind};
 use soleus_math::Transform;
 use soleus_model::id::FrameId;
 use std::path::Path;
 
 /// Reads the measured forces and matches them with contacts of the model.
-pub fn build(cx: &Context, path: &Path, g: &MocoGoal, base: &ModelProblem) -> Result<Goal, Error> {
+pub fn build(cx: &Context, path: &Path, g: &study::Goal, base: &ModelProblem) -> Result<Goal, Error> {
     let refuse = |message: String| Error::content(path, g.line, &g.name, message, "");
     let (name, weight, per) = (g.name.as_str(), g.weight, heaviness(base));
     match &g.kind {
@@ -98,9 +98,9 @@ fn contact_named(base: &ModelProblem, name: &str) -> Option<usize> {
 fn measured(
     cx: &Context,
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
-    groups: &[soleus_io::setup::moco::ContactGroup],
+    groups: &[soleus_io::study::ContactGroup],
     loads_file: Option<&str>,
     normalize: bool,
 ) -> Result<Vec<ContactGroup>, Error> {

@@ -11,8 +11,7 @@ use soleus_control::goal::{self, NamedTable, Names, TimeBounds, When};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::{Bounds, Mode, PointVariable};
 use soleus_control::{Goal, PathConstraint, Trajectory};
-use soleus_io::setup::moco::{FunctionBounds, MocoGoal, MocoStudySetup, TableOperator};
-use soleus_io::study::NamedFormula;
+use soleus_io::study::{self, FunctionBounds, NamedFormula, TableOperator};
 use soleus_math::formula::{Expr, ExprKind, FormulaError};
 use soleus_math::table::Element;
 use soleus_math::{Function, Table};
@@ -30,7 +29,7 @@ pub struct Setting {
 
 impl Setting {
     /// Reads the tables and the definitions of a study.
-    pub fn new(cx: &Context, path: &Path, s: &MocoStudySetup, base: &ModelProblem) -> Result<Setting, Error> {
+    pub fn new(cx: &Context, path: &Path, s: &study::Problem, base: &ModelProblem) -> Result<Setting, Error> {
         let parameters = s.parameters.iter().map(|p| p.name.clone()).collect();
         let mut tables = Vec::new();
         for t in &s.tables {
@@ -79,7 +78,7 @@ fn parsed(path: &Path, line: u32, name: &str, text: &str) -> Result<Expr, Error>
 /// A goal defined by a formula.
 pub fn build(
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
     setting: &Setting,
     (text, when): (&str, &str),

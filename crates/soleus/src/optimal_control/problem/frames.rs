@@ -12,7 +12,7 @@ use soleus_control::Goal;
 use soleus_control::goal::{self, FrameMotion};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::BodyFrame;
-use soleus_io::setup::moco::{FrameTracking, GoalKind, MocoGoal};
+use soleus_io::study::{self, FrameTracking, GoalKind};
 use soleus_math::table::Element;
 use soleus_math::{Table, Vec3, vec3};
 use soleus_model::id::{CoordinateId, JointId};
@@ -23,7 +23,7 @@ use std::path::Path;
 pub fn build(
     cx: &Context,
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
     given: &Given,
     is_prescribed: bool,
@@ -87,7 +87,7 @@ pub fn direction(word: &str) -> Result<Vec3<f64>, String> {
 fn tracking(
     cx: &Context,
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
     given: &Given,
     what: FrameTracking,
@@ -176,7 +176,7 @@ fn tracking(
 /// The motion of frames from a table of coordinates; without speeds in it, slopes of splines are taken.
 fn from_states(
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
     what: FrameTracking,
     states: &Table,
@@ -233,7 +233,7 @@ fn from_states(
 fn generalized_forces(
     cx: &Context,
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
     given: &Given,
 ) -> Result<Goal, Error> {

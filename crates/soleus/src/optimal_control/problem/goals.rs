@@ -9,7 +9,7 @@ use crate::error::Error;
 use soleus_control::goal::{self, Reference};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::{Bounds, Goal, Mode, PointVariable};
-use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup, PeriodicPair, WeightedSet};
+use soleus_io::study::{self, GoalKind, PeriodicPair, WeightedSet};
 use soleus_math::Table;
 use soleus_math::function::Expression;
 use soleus_math::vec3;
@@ -19,7 +19,7 @@ use std::path::Path;
 pub fn build(
     cx: &Context,
     path: &Path,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     base: &ModelProblem,
     inputs: &Inputs,
 ) -> Result<Vec<Goal>, Error> {
@@ -50,8 +50,8 @@ pub fn build(
 fn one(
     cx: &Context,
     path: &Path,
-    g: &MocoGoal,
-    study: &MocoStudySetup,
+    g: &study::Goal,
+    study: &study::Problem,
     base: &ModelProblem,
     inputs: &Inputs,
     setting: &Setting,
@@ -189,7 +189,7 @@ struct Followed<'a> {
 }
 
 impl Followed<'_> {
-    fn references(&self, path: &Path, g: &MocoGoal, table: &Table) -> Result<Vec<Reference>, Error> {
+    fn references(&self, path: &Path, g: &study::Goal, table: &Table) -> Result<Vec<Reference>, Error> {
         let mut list = Vec::new();
         for (label, column) in table.labels().iter().zip(table.columns()) {
             let Some(i) = self.names.iter().position(|s| s == label).filter(|_| (self.fits)(label)) else {
@@ -215,8 +215,8 @@ impl Followed<'_> {
 /// The formula of a goal about parameters, and the parameters in the order of its variables.
 fn parameter_formula(
     path: &Path,
-    g: &MocoGoal,
-    study: &MocoStudySetup,
+    g: &study::Goal,
+    study: &study::Problem,
     expression: &str,
     parameters: &[String],
     variables: &[String],
@@ -238,7 +238,7 @@ fn parameter_formula(
 /// Weight of each name: 1, or that of the last matching pattern, or that given for the name itself.
 pub fn weighted(
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     names: &[String],
     set: &WeightedSet,
 ) -> Result<Vec<(usize, f64)>, Error> {
@@ -259,7 +259,7 @@ pub fn weighted(
 
 fn paired(
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     pairs: &[PeriodicPair],
     names: &[String],
     of: fn(usize) -> PointVariable,

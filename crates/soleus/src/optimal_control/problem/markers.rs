@@ -8,14 +8,14 @@ use crate::inputs::table::read_markers;
 use soleus_control::Goal;
 use soleus_control::goal::marker_tracking;
 use soleus_control::musculoskeletal::ModelProblem;
-use soleus_io::setup::moco::{GoalKind, MocoGoal};
+use soleus_io::study::{self, GoalKind};
 use std::path::Path;
 
 /// Reads the measured markers and matches them with those of the model by name.
 pub fn build(
     cx: &Context,
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
     given: &Given,
 ) -> Result<Goal, Error> {

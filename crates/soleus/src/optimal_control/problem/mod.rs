@@ -20,7 +20,7 @@ use crate::error::Error;
 use references::Given;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Bounds, Collocation, Problem, Trajectory};
-use soleus_io::setup::moco::{MocoStudySetup, PrescribedCoordinate};
+use soleus_io::study::{self, PrescribedCoordinate};
 use std::path::Path;
 
 /// Inputs of a study in addition to its file.
@@ -43,7 +43,7 @@ pub struct Inputs {
 pub fn build(
     cx: &Context,
     source: &StudyModel,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     base: &ModelProblem,
     inputs: &Inputs,
 ) -> Result<Problem, Error> {
@@ -83,7 +83,7 @@ fn forward_in_time(problem: &mut Problem) {
 const SIZES_APART: f64 = 1e6;
 
 /// Warns if bounds of variables have very different widths, unless the solver scales variables by these widths.
-pub fn warn_of_sizes(cx: &Context, path: &Path, s: &MocoStudySetup, problem: &Problem) {
+pub fn warn_of_sizes(cx: &Context, path: &Path, s: &study::Problem, problem: &Problem) {
     if s.solver.scale_variables_using_bounds {
         return;
     }

@@ -8,7 +8,7 @@ use soleus_control::goal::named::{metabolics_by_muscle, parts, quantity};
 use soleus_control::goal::{self, Operation, Quantity, Scalar, Shape, When};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::{Bounds, Mode};
-use soleus_io::setup::moco::{MocoGoal, OutputSource, OutputUse};
+use soleus_io::study::{self, OutputSource, OutputUse};
 use std::path::Path;
 
 /// The quantities of an output, and how they are combined into one number.
@@ -49,7 +49,7 @@ pub fn scalar(
 /// A goal about an output.
 pub fn build(
     path: &Path,
-    g: &MocoGoal,
+    g: &study::Goal,
     base: &ModelProblem,
     o: &OutputSource,
     of: &OutputUse,

@@ -15,7 +15,7 @@ use soleus_control::Problem;
 use soleus_control::musculoskeletal::{Demands, ModelProblem, Node, ParameterRange, Samples, lagrange, vary};
 use soleus_dynamics::implicit::ImplicitSystem;
 use soleus_dynamics::{Options, System};
-use soleus_io::setup::moco::{MocoParameter, MocoStudySetup};
+use soleus_io::study;
 use soleus_math::elementary;
 use soleus_model::Element;
 use std::path::Path;
@@ -33,14 +33,14 @@ const NODES: [usize; 5] = [3, 5, 7, 10, 14];
 pub fn ranges(
     cx: &Context,
     source: &StudyModel,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     base: &ModelProblem,
 ) -> Result<Vec<ParameterRange>, Error> {
     if s.parameters.is_empty() {
         return Ok(Vec::new());
     }
     let model = source.element(cx)?;
-    let make = |values: &[(&MocoParameter, f64)]| Ok(at(cx, source, &model, values)?.system);
+    let make = |values: &[(&study::Parameter, f64)]| Ok(at(cx, source, &model, values)?.system);
     let found = sampled(source, &model, &s.parameters, &residuals(&base.system), &make, &|s| residuals(s))?;
     let range = |(base, others): Samples<Arc<System>>| ParameterRange {
         base,
@@ -53,7 +53,7 @@ pub fn ranges(
 pub fn vary_goals(
     cx: &Context,
     source: &StudyModel,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     inputs: &Inputs,
     problem: &mut Problem,
 ) -> Result<(), Error> {
@@ -61,7 +61,7 @@ pub fn vary_goals(
         return Ok(());
     }
     let model = source.element(cx)?;
-    let make = |values: &[(&MocoParameter, f64)]| {
+    let make = |values: &[(&study::Parameter, f64)]| {
         let other = at(cx, source, &model, values)?;
         Ok(Demands {
             goals: goals::build(cx, source.path, s, &other, inputs)?,
@@ -82,16 +82,16 @@ pub fn vary_goals(
 pub fn found(
     cx: &Context,
     source: &StudyModel,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     values: &[(String, f64)],
 ) -> Result<ModelProblem, Error> {
-    let of = |p: &MocoParameter| values.iter().find(|v| v.0 == p.name).map(|v| v.1);
+    let of = |p: &study::Parameter| values.iter().find(|v| v.0 == p.name).map(|v| v.1);
     let list: Vec<_> = s.parameters.iter().filter_map(|p| of(p).map(|x| (p, x))).collect();
     at(cx, source, &source.element(cx)?, &list)
 }
 
 /// The `Model` element with another value for a property of components.
-pub fn changed(path: &Path, model: &Element, p: &MocoParameter, value: f64) -> Result<Element, Error> {
+pub fn changed(path: &Path, model: &Element, p: &study::Parameter, value: f64) -> Result<Element, Error> {
     if property(model, p).is_none() {
         let message = format!("no component of {:?} has a number `{}`", p.component_paths, p.property_name);
         return Err(Error::content(path, p.line, &p.name, message, ""));
@@ -106,7 +106,7 @@ fn at(
     cx: &Context,
     source: &StudyModel,
     model: &Element,
-    values: &[(&MocoParameter, f64)],
+    values: &[(&study::Parameter, f64)],
 ) -> Result<ModelProblem, Error> {
     let mut changed = model.clone();
     for (p, x) in values {
@@ -120,14 +120,14 @@ fn at(
 }
 
 /// What is made at some values of parameters.
-type Make<'a, F> = dyn Fn(&[(&MocoParameter, f64)]) -> Result<F, Error> + 'a;
+type Make<'a, F> = dyn Fn(&[(&study::Parameter, f64)]) -> Result<F, Error> + 'a;
 
 /// For each parameter its value in the file, and what is made of enough other values that a polynomial through them all is right for
 /// every number of `probe`. None are needed where it changes nothing.
 fn sampled<F>(
     source: &StudyModel,
     model: &Element,
-    parameters: &[MocoParameter],
+    parameters: &[study::Parameter],
     base: &[f64],
     make: &Make<F>,
     probe: &dyn Fn(&F) -> Vec<f64>,
@@ -137,12 +137,12 @@ fn sampled<F>(
         list.push(enough(source, model, p, base, make, probe)?);
     }
     if list.len() > 1 {
-        let inside = |(p, r): (&MocoParameter, &Samples<F>)| match p.bounds {
+        let inside = |(p, r): (&study::Parameter, &Samples<F>)| match p.bounds {
             [a, b] if a.is_finite() && b.is_finite() => a + 0.7 * (b - a),
             _ => r.0 + 0.7,
         };
         let values: Vec<f64> = parameters.iter().zip(&list).map(inside).collect();
-        let pairs: Vec<(&MocoParameter, f64)> = parameters.iter().zip(values.iter().copied()).collect();
+        let pairs: Vec<(&study::Parameter, f64)> = parameters.iter().zip(values.iter().copied()).collect();
         let together = probe(&make(&pairs)?);
         let mut sum = base.to_vec();
         for ((value, nodes), &x) in list.iter().zip(&values) {
@@ -166,7 +166,7 @@ fn sampled<F>(
 fn enough<F>(
     source: &StudyModel,
     model: &Element,
-    p: &MocoParameter,
+    p: &study::Parameter,
     base: &[f64],
     make: &Make<F>,
     probe: &dyn Fn(&F) -> Vec<f64>,
@@ -264,7 +264,7 @@ fn residuals(s: &System) -> Vec<f64> {
 }
 
 /// The value in the file, of the first component that has it.
-fn property(model: &Element, p: &MocoParameter) -> Option<f64> {
+fn property(model: &Element, p: &study::Parameter) -> Option<f64> {
     p.component_paths.iter().find_map(|c| {
         let e = component(model, c)?;
         let own = || e.child("constants").and_then(|list| list.child_text(&p.property_name));
@@ -273,7 +273,7 @@ fn property(model: &Element, p: &MocoParameter) -> Option<f64> {
     })
 }
 
-fn set_property(model: &mut Element, path: &str, p: &MocoParameter, value: f64) {
+fn set_property(model: &mut Element, path: &str, p: &study::Parameter, value: f64) {
     let Some(e) = component_mut(model, path) else { return };
     // Constants of a force by formulas are properties too.
     let e = if e.child(&p.property_name).is_none() { e.child_mut("constants") } else { Some(e) };

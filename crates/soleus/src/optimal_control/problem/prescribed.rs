@@ -11,7 +11,7 @@ use soleus_control::musculoskeletal::{ModelProblem, PrescribedDynamics};
 use soleus_control::problem::PrescribedState;
 use soleus_dynamics::System;
 use soleus_dynamics::joint::{angles_rate, speeds_from_rates};
-use soleus_io::setup::moco::PrescribedCoordinate;
+use soleus_io::study::PrescribedCoordinate;
 use soleus_math::function::{FunctionError, GcvSpline, SplineKnots};
 use soleus_math::{Dual, Table, Vec3, vec3};
 use soleus_tools::free_motion::{FreeBody, FreeMotion, MOBILITIES, free_nodes};

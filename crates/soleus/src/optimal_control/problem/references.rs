@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::inputs::paths::beside;
 use crate::inputs::table::{Take, lowpass_of_motion, read_rows};
 use crate::source::Source;
-use soleus_io::setup::moco::{TableOperator, TableSource};
+use soleus_io::study::{TableOperator, TableSource};
 use soleus_math::function::GcvSpline;
 use soleus_math::{Function, Table, signal};
 use soleus_model::constraint::ConstraintKind;

@@ -6,7 +6,7 @@ use soleus_control::gait::Mirror;
 use soleus_control::goal;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::problem::Goal;
-use soleus_io::setup::moco::MocoStudySetup;
+use soleus_io::study;
 use std::path::Path;
 
 /// Differences between the sides that are named.
@@ -16,7 +16,7 @@ const NAMED: usize = 5;
 pub(super) fn build(
     cx: &Context,
     path: &Path,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     base: &ModelProblem,
 ) -> Result<Option<Goal>, Error> {
     let Some(symmetry) = &s.symmetry else { return Ok(None) };

@@ -18,8 +18,7 @@ use crate::optimal_control::{report, simulation_check, trajectory};
 use crate::source::Source;
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Settings, Trajectory};
-use soleus_io::setup::moco::{GoalKind, MocoGoal, MocoStudySetup};
-use soleus_io::study::{StartSettings, Study};
+use soleus_io::study::{self, GoalKind, StartSettings, Study};
 use soleus_math::Table;
 use soleus_viewer::significant;
 use std::path::{Path, PathBuf};
@@ -64,12 +63,12 @@ impl Place {
 }
 
 /// The name of a study: its own, or that of its file.
-pub(crate) fn name_of(path: &Path, s: &MocoStudySetup) -> String {
+pub(crate) fn name_of(path: &Path, s: &study::Problem) -> String {
     if s.name.is_empty() { stem_of(path, "study") } else { s.name.clone() }
 }
 
 /// A number that was found: its name, value, unit and bounds.
-pub(crate) fn parameter_row(s: &MocoStudySetup, (name, value): &(String, f64)) -> [String; 4] {
+pub(crate) fn parameter_row(s: &study::Problem, (name, value): &(String, f64)) -> [String; 4] {
     let asked = s.parameters.iter().find(|p| p.name == *name);
     let unit = asked.map_or("", |p| match p.property_name.as_str() {
         "mass" => "kg",
@@ -91,7 +90,7 @@ pub(crate) fn parameter_row(s: &MocoStudySetup, (name, value): &(String, f64)) -
 }
 
 /// The same as a line of text.
-pub(crate) fn parameter_line(s: &MocoStudySetup, found: &(String, f64)) -> String {
+pub(crate) fn parameter_line(s: &study::Problem, found: &(String, f64)) -> String {
     let [name, value, unit, bounds] = parameter_row(s, found);
     let unit = if unit.is_empty() { unit } else { format!(" {unit}") };
     let bounds = if bounds.is_empty() { bounds } else { format!(" (bounds {bounds})") };
@@ -102,13 +101,13 @@ pub(crate) fn parameter_line(s: &MocoStudySetup, found: &(String, f64)) -> Strin
 pub(crate) fn tracked(
     cx: &Context,
     path: &Path,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     given: &Given,
     base: &ModelProblem,
 ) -> Vec<Table> {
     // They were read when the problem was stated, and what is odd about them was told.
     let quiet = cx.with_monitor(&Silent);
-    let table = |g: &MocoGoal| match &g.kind {
+    let table = |g: &study::Goal| match &g.kind {
         GoalKind::StateTracking { reference, .. } => {
             given.table(&quiet, path, g.line, &g.name, reference, &base.model).ok()
         }
@@ -266,7 +265,7 @@ impl<'a> Session<'a> {
 fn changed(
     cx: &Context,
     source: &StudyModel,
-    s: &MocoStudySetup,
+    s: &study::Problem,
     found: &Trajectory,
 ) -> Result<Option<ModelProblem>, Error> {
     match found.parameters.is_empty() {

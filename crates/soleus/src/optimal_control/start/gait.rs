@@ -5,8 +5,7 @@ use crate::error::Error;
 use soleus_control::gait::{Mirror, Walker};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Trajectory};
-use soleus_io::setup::moco::GoalKind;
-use soleus_io::study::Study;
+use soleus_io::study::{GoalKind, Study};
 use soleus_optimization::NonlinearProgram;
 use std::path::Path;
 

@@ -34,7 +34,7 @@ impl Cycles {
     /// For a trial with markers on heels and toes; `None` if there is no complete cycle.
     pub fn of_trial(
         files: &dyn Files,
-        study: &PipelineFile,
+        pipeline: &PipelineFile,
         t: &Trial,
         home: &Path,
         folder: &Path,
@@ -58,7 +58,7 @@ impl Cycles {
             ..GaitTrial::default()
         };
         let cx = Context::new(files);
-        let normative = study.normative.as_ref().map(|file| home.join(file));
+        let normative = pipeline.normative.as_ref().map(|file| home.join(file));
         let run = |trial: GaitTrial| {
             Gait { trials: vec![trial], normative: normative.clone(), output: None }.run(&cx).ok()
         };

@@ -1,4 +1,4 @@
-//! Page of a study: quality of all trials, animation, joints and muscles over the gait cycle; everything else is
+//! Page of a pipeline: quality of all trials, animation, joints and muscles over the gait cycle; everything else is
 //! collapsed.
 
 mod curves;
@@ -28,7 +28,7 @@ const FRAME_RATE: f64 = 30.0;
 pub fn page(
     files: &dyn Files,
     name: &str,
-    study: &PipelineFile,
+    pipeline: &PipelineFile,
     [home, results]: [&Path; 2],
     model_file: Option<&Path>,
     outcomes: &[StepOutcome],
@@ -38,8 +38,8 @@ pub fn page(
     if let Some(m) = &model {
         page = page.text(format!(
             "{} trial{}, body mass {:.1} kg, model {} with {} coordinates and {} muscles.",
-            study.trials.len(),
-            if study.trials.len() == 1 { "" } else { "s" },
+            pipeline.trials.len(),
+            if pipeline.trials.len() == 1 { "" } else { "s" },
             m.total_mass(),
             m.name,
             m.coordinates.len(),
@@ -52,7 +52,7 @@ pub fn page(
     }
 
     let folder = |t: &soleus_io::pipeline::Trial| results.join(&t.name);
-    let cards: Vec<_> = study
+    let cards: Vec<_> = pipeline
         .trials
         .iter()
         .map(|t| judgement::card(t, &Evidence::read(files, t, &folder(t), model.as_ref()), model.as_ref()))
@@ -63,20 +63,20 @@ pub fn page(
     }
 
     let mut has_figure = false;
-    let shown = study.trials.iter().find(|t| files.is_file(&angles(files, &folder(t))));
+    let shown = pipeline.trials.iter().find(|t| files.is_file(&angles(files, &folder(t))));
     if let (Some(t), Some(model_file)) = (shown, model_file)
         && let Some(figure) = figure(files, model_file, &angles(files, &folder(t)), &folder(t), &t.name)
     {
         let heading =
-            if study.trials.len() == 1 { "Motion".to_string() } else { format!("Motion of {}", t.name) };
+            if pipeline.trials.len() == 1 { "Motion".to_string() } else { format!("Motion of {}", t.name) };
         page = page.heading(heading).animation(&figure);
         has_figure = true;
     }
 
     let mut cycles: Vec<Cycles> = match &model {
         Some(m) => {
-            let of = |t| Cycles::of_trial(files, study, t, home, &folder(t), m);
-            study.trials.iter().filter_map(of).collect()
+            let of = |t| Cycles::of_trial(files, pipeline, t, home, &folder(t), m);
+            pipeline.trials.iter().filter_map(of).collect()
         }
         None => Vec::new(),
     };
@@ -96,7 +96,7 @@ pub fn page(
     }
 
     page = page.heading("All curves");
-    for t in &study.trials {
+    for t in &pipeline.trials {
         let is_shown = shown.is_some_and(|s| s.name == t.name);
         let inside = curves::of_trial(files, t, &folder(t), model.as_ref(), is_shown);
         if !inside.is_empty() {
@@ -112,7 +112,7 @@ fn steps(outcomes: &[&StepOutcome]) -> Rows {
     for o in outcomes {
         let result = match &o.result {
             Ok(word) => (*word).to_string(),
-            Err(why) => why.lines().next().unwrap_or("failed").to_string(),
+            Err(why) => why.to_string().lines().next().unwrap_or("failed").to_string(),
         };
         rows = rows.row([o.step.clone(), result]);
     }

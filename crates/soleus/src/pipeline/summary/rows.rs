@@ -2,16 +2,17 @@
 
 use super::judgement::{Evidence, NUMBERS, numbers};
 use super::read_model;
+use crate::error::Error;
 use crate::files::Files;
 use crate::pipeline::{PipelineFile, StepOutcome};
 use soleus_io::table::parquet::{Column, write_columns};
 use std::path::Path;
 
 /// A Parquet file with columns `trial`, `step`, `result` (done, failed, not run), `reason`, and the quality measures,
-/// each in the row of its step. `trial` is empty for steps of the whole study.
+/// each in the row of its step. `trial` is empty for steps of the whole pipeline.
 pub fn rows(
     files: &dyn Files,
-    study: &PipelineFile,
+    pipeline: &PipelineFile,
     results: &Path,
     model_file: Option<&Path>,
     outcomes: &[StepOutcome],
@@ -19,12 +20,12 @@ pub fn rows(
     let model = model_file.and_then(|m| read_model(files, m));
     let mut words: [Vec<String>; 4] = Default::default();
     let mut measured: Vec<Vec<Option<f64>>> = vec![Vec::new(); NUMBERS.len()];
-    let mut row = |trial: &str, step: &str, result: Result<&str, &str>, found: &[Option<f64>]| {
+    let mut row = |trial: &str, step: &str, result: Result<&str, String>, found: &[Option<f64>]| {
         let (result, reason) = match result {
-            Ok(word) => (word, ""),
+            Ok(word) => (word, String::new()),
             Err(reason) => ("failed", reason),
         };
-        for (column, word) in words.iter_mut().zip([trial, step, result, reason]) {
+        for (column, word) in words.iter_mut().zip([trial, step, result, &reason]) {
             column.push(word.to_string());
         }
         for ((column, (_, of)), number) in measured.iter_mut().zip(NUMBERS).zip(found) {
@@ -32,13 +33,13 @@ pub fn rows(
         }
     };
     let none = [None; NUMBERS.len()];
-    fn result(o: &StepOutcome) -> Result<&str, &str> {
-        o.result.as_ref().map(|_| "done").map_err(|e| e.as_str())
+    fn result(o: &StepOutcome) -> Result<&'static str, String> {
+        o.result.as_ref().map(|_| "done").map_err(Error::to_string)
     }
     for o in outcomes.iter().filter(|o| o.trial.is_none()) {
         row("", &o.step, result(o), &none);
     }
-    for t in &study.trials {
+    for t in &pipeline.trials {
         let steps: Vec<_> = outcomes.iter().filter(|o| o.trial.as_ref() == Some(&t.name)).collect();
         if steps.is_empty() {
             row(&t.name, "", Ok("not run"), &none);
