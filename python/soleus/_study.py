@@ -267,10 +267,11 @@ class Study:
         return made
 
     def _plain(self) -> dict[str, Any]:
-        return {k: v for k, v in self._request.items() if isinstance(v, dict)}
+        """What belongs to this study alone."""
+        return {k: v for k, v in self._request.items() if isinstance(v, (dict, list))}
 
     def _held(self) -> dict[str, Any]:
-        return {k: v for k, v in self._request.items() if not isinstance(v, dict)}
+        return {k: v for k, v in self._request.items() if not isinstance(v, (dict, list))}
 
     @property
     def data(self) -> dict[str, Any]:
@@ -420,7 +421,10 @@ class Study:
 
         def made(values: Mapping[str, Any], told: Mapping[str, Any]) -> Solution:
             solution = Solution(values, told)
-            solution._study = Study(self._tool, {k: v for k, v in self._request.items() if k not in ("resume", "_iterate")})
+            # What is changed in the study after this does not change what was solved.
+            solution._study = self.with_options()
+            for key in ("resume", "_iterate"):
+                solution._study._request.pop(key, None)
             return solution
 
         return run_tool(made, self._tool, request, threads=threads, write=output is not None, memory=memory)

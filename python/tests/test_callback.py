@@ -38,6 +38,29 @@ def test_identity_a_plain_function_and_a_traced_one_have_the_same_optimum(models
     assert b.goals["plain"] == pytest.approx(a.goals["traced"], rel=1e-4)
 
 
+def test_identity_a_plain_function_beside_the_goals_of_track() -> None:
+    """Each round solves with one expansion, and not with all of those before it."""
+    motion = sl.example("leg_swing").simulate(0.15, excitation=0.05, interval=0.01)
+    angles = motion.states.select([c for c in motion.states.labels if c.endswith("/value")])
+
+    @sl.goal
+    def traced(m: f.ModelSymbols) -> f.Expr:
+        q, u = m.q("knee_angle"), m.u("knee_angle")
+        return f.cosh(2 * q) + 0.01 * u**2 * f.cos(q)
+
+    plain = sl.goal(callback=["knee_angle/value", "knee_angle/speed"], name="plain")(softly)
+    found = []
+    for goal in (traced, plain):
+        study = sl.example("leg_swing").track(angles, remove_muscles=True, reserves=200, mesh_interval=0.03, tolerance=1e-7)
+        study.goals.add(goal, weight=0.5)
+        found.append(study.solve())
+    a, b = found
+    assert b.solved and b.objective == pytest.approx(a.objective, rel=1e-5)
+    assert b.goals["plain"] == pytest.approx(a.goals["traced"], rel=1e-4)
+    label = "/jointset/knee/knee_angle/value"
+    np.testing.assert_allclose(b.table[label], a.table[label], atol=2e-3)
+
+
 def test_deriv_of_a_plain_function() -> None:
     goal = sl.goal(callback=["a", "b"])(softly)
     x = np.array([[0.3, -2.0], [-1.1, 0.5]])

@@ -8,6 +8,8 @@ import pickle
 import signal
 import threading
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,27 @@ def test_identity_tracking_in_memory(models: pathlib.Path) -> None:
     found = solution.table.resample(times=states.time[:: 5].copy())
     for label in values:
         np.testing.assert_allclose(found[label], states[label][::5], atol=0.05)
+
+
+def test_identity_copies_of_a_study_are_independent(models: pathlib.Path) -> None:
+    motion = sl.example("leg_swing").simulate(0.1, excitation=0.05, interval=0.01)
+    angles = motion.states.select([c for c in motion.states.labels if c.endswith("/value")])
+
+    @sl.goal
+    def quiet(m: Any) -> Any:
+        return m.u("knee_angle") ** 2
+
+    tracked = sl.example("leg_swing").track(angles, remove_muscles=True, reserves=200, mesh_interval=0.05)
+    for study in (tracked, sl.study(models.parent / "examples" / "kick.toml", intervals=5)):
+        before = list(study.goals)
+        other = study.with_options(tolerance=1e-3)
+        other.goals.add(quiet, weight=0.1)
+        assert list(study.goals) == before and list(other.goals) == [*before, "quiet"]
+        solution = other.solve()
+        resumed = solution.resume(tolerance=1e-4)
+        resumed.goals.remove("quiet")
+        other.goals.add(quiet, weight=0.2)
+        assert list(solution.resume().goals) == [*before, "quiet"] and list(resumed.goals) == before
 
 
 def test_identity_a_study_changed_in_memory(models: pathlib.Path) -> None:
