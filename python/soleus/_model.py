@@ -69,7 +69,7 @@ class Component:
         return self._model._core.line_at(self.path)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         is_part, value = self._model._core.get(self.path, name)
         return Component(self._model, f"{self.path}/{name}") if is_part else value
@@ -97,6 +97,9 @@ class Component:
 
     def __hash__(self) -> int:
         return hash(self.path)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Component, (self._model, self.path)
+
 
     def __repr__(self) -> str:
         class_name, _ = self._model._core.class_at(self.path)
@@ -120,6 +123,9 @@ class Components(Sequence[Component]):
     def __init__(self, model: Model, kind: str) -> None:
         object.__setattr__(self, "_model", model)
         object.__setattr__(self, "_kind", kind)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Components, (self._model, self._kind)
 
     @property
     def paths(self) -> list[str]:
@@ -346,7 +352,7 @@ class Model:
 
     def compile(self, *, opensim_faults: bool = False) -> System:
         """Compiles the model for computations. ``opensim_faults`` reproduces the errors of OpenSim 4.6 that Soleus corrects."""
-        return System(self._core.compile(opensim_faults))
+        return System(self._core.compile(opensim_faults), opensim_faults)
 
     def save(self, path: PathLike) -> None:
         """Writes the model as a file of version 40600 (OpenSim 4.6)."""

@@ -65,11 +65,12 @@ class System:
     fiber lengths), ``e`` controls (excitations); :attr:`coordinates`, :attr:`states` and :attr:`controls` give the order of their columns. Missing
     arguments have the values of the model's default state; missing controls are zero."""
 
-    __slots__ = ("_core", "evaluate", "linearize")
+    __slots__ = ("_core", "_opensim_faults", "evaluate", "linearize")
     _core: _soleus.System
 
-    def __init__(self, core: _soleus.System) -> None:
+    def __init__(self, core: _soleus.System, opensim_faults: bool = False) -> None:
         self._core = core
+        self._opensim_faults = opensim_faults
         # The compiled functions themselves: a call costs no detour.
         object.__setattr__(self, "evaluate", core.evaluate)
         object.__setattr__(self, "linearize", core.linearize)
@@ -261,7 +262,7 @@ class System:
         return Batch(self._core.batch(n, method, accuracy, threads), self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _compiled, (self._core.document_bytes(), self._core.file)
+        return _compiled, (self._core.document_bytes(), self._core.file, self._opensim_faults)
 
     def __repr__(self) -> str:
         n = {k: len(self._core.layout(k)) for k in ("coordinates", "states", "controls", "muscles", "bodies")}
@@ -271,8 +272,8 @@ class System:
         )
 
 
-def _compiled(data: bytes, name: str) -> System:
-    return System(_soleus.Model.read_bytes(data, name).compile())
+def _compiled(data: bytes, name: str, opensim_faults: bool = False) -> System:
+    return System(_soleus.Model.read_bytes(data, name).compile(opensim_faults), opensim_faults)
 
 
 def _nvrtc() -> list[str]:

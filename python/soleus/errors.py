@@ -44,7 +44,9 @@ class Error(Exception):
         self.diagnostics = diagnostics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.message, self.diagnostics)
+        # Numbers and names of files, and what was added to it on the way.
+        more = {k: getattr(self, k) for k in ("errno", "strerror", "filename") if getattr(self, k, None) is not None}
+        return type(self), (self.message, self.diagnostics), {**self.__dict__, **more}
 
 
 class InputError(Error, ValueError):
