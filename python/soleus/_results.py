@@ -14,7 +14,7 @@ from . import _soleus
 from ._progress import shower
 from ._quality import Measure, Quality
 from ._table import PathLike, Table
-from .errors import Diagnostic, Interrupted, NotSolved, NotSolvedWarning, _diagnostics
+from .errors import Diagnostic, Interrupted, NotSolved, NotSolvedWarning, _diagnostics, _in_python
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -57,9 +57,10 @@ class Result:
 
     def __init__(self, values: Mapping[str, Any], told: Mapping[str, Any]) -> None:
         self._values = {k: _wrapped(v) for k, v in values.items()}
-        self.notes: list[str] = list(told.get("notes", ()))
+        self.notes: list[str] = [_in_python(line) for line in told.get("notes", ())]
         self.diagnostics: tuple[Diagnostic, ...] = _diagnostics(told.get("diagnostics", []))
-        self.message: str | None = told.get("verdict")
+        verdict = told.get("verdict")
+        self.message: str | None = None if verdict is None else _in_python(verdict.removeprefix("error: "))
         self.files: dict[str, Any] = {k: _wrapped(v) for k, v in (told.get("files") or {}).items()}
 
     @property
@@ -423,7 +424,7 @@ def run_tool(
     for d in _diagnostics(told["diagnostics"]):
         log.warning("%s", d)
     for line in told["notes"]:
-        log.info("%s", line)
+        log.info("%s", _in_python(line))
     values, stopped = told["values"], told["interruption"]
     found = None if values is None else result(values, told)
     if stopped is not None:

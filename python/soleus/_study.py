@@ -6,6 +6,7 @@ import copy
 import functools
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -226,7 +227,7 @@ def _study_model() -> Any:
                 return super().add(part)
             if "study" not in self._study._request:
                 names = ", ".join(part.parameters)
-                raise TypeError(f"`{names}` of force `{part.name}` cannot be optimised in a problem defined by keywords; save it as a study, or give it a value in `constants`")
+                raise TypeError(f"`{names}` of force `{part.name}` cannot be optimised in a tracking or inverse problem, which is defined by keywords; write the problem as a study (soleus.study), or give it a value in `constants`")
             plain = copy.copy(part)
             plain.parameters = {}
             added = super().add(plain)
@@ -278,7 +279,10 @@ class Study:
         """The whole study as plain data; changes take effect."""
         source = self._request.get("study")
         if source is None:
-            raise TypeError("this problem is defined by keywords and has no study file")
+            raise TypeError(
+                "this problem is defined by keywords (track, inverse) and has no study file; bounds, parameters and files belong to problems "
+                "of soleus.study and soleus.predict"
+            )
         if not (isinstance(source, dict) and "study" in source):
             text = source["text"] if isinstance(source, dict) else None
             path = source["path"] if isinstance(source, dict) else source
@@ -420,6 +424,9 @@ class Study:
             request["report"] = f"{MEMORY}/solution.html"
 
         def made(values: Mapping[str, Any], told: Mapping[str, Any]) -> Solution:
+            verdict = told.get("verdict")
+            if verdict is not None:
+                told = {**told, "verdict": _without_files(verdict, output)}
             solution = Solution(values, told)
             # What is changed in the study after this does not change what was solved.
             solution._study = self.with_options()
@@ -432,6 +439,15 @@ class Study:
     def __repr__(self) -> str:
         words = ", ".join(f"{k}={str(v).splitlines()[0][:40]}" for k, v in self._request.items() if v is not None)
         return f"Study ({self._tool}): {words}"
+
+
+def _without_files(message: str, output: PathLike | None) -> str:
+    """A message about an incomplete solve, with the way to continue from Python."""
+    place = "the solution has the best iterate" if output is None else f"the best iterate is in {os.fspath(output)}"
+    message = re.sub(r"the best iterate is in [^\n]*?; continue from [^\n]* with --resume", f"{place}; continue with solution.resume().solve()", message)
+    if output is None:
+        message = re.sub(r"the best iterate is in [^\n]*", place, message)
+    return message
 
 
 _CHANGES = (
