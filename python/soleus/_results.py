@@ -217,7 +217,8 @@ class StaticOptimizationResult(Analyses):
         forces, activations = self.forces, self.activations
         muscles = set(self._muscles)
         found = []
-        others = [c for c in forces.labels if c not in muscles]
+        # Measured forces have no control.
+        others = [c for c in forces.labels if c in activations and c not in muscles]
         if others:
             (value, row), label = max((_peak(forces[c]), c) for c in others)
             found.append(Measure("reserve or residual, largest", value, "N or N m", None, f"{label} at {forces.time[row]:.3f} s"))
@@ -266,7 +267,16 @@ class Rest(Result):
         return [complex(*pair) for pair in self._values["eigenvalues"] or ()]
 
 
-class Scaled(Result):
+if TYPE_CHECKING:
+    from ._model import Model as _Model
+
+    # What is behind a scaled model, for those who check types.
+    class _ModelResult(Result, _Model): ...
+else:
+    _ModelResult = Result
+
+
+class Scaled(_ModelResult):
     """A model scaled to a subject; it has everything that :attr:`model` has."""
 
     @property
@@ -287,10 +297,21 @@ class Scaled(Result):
 
     # The subject can be used where its model can: ``subject = model.scale(…); subject.inverse_kinematics(…)``.
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.model, name)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return getattr(self.model, name)
+
+        def __getitem__(self, path: str) -> Any:
+            return self.model[path]
+
+        def __contains__(self, path: str) -> bool:
+            return path in self.model
+
+        def __dir__(self) -> list[str]:
+            return sorted({*object.__dir__(self), *(name for name in dir(self.model) if not name.startswith("_"))})
 
     def __getitem__(self, path: str) -> Any:
         return self.model[path]
