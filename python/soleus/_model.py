@@ -588,7 +588,13 @@ class Model:
         if callable(controls):
             from . import _callback
 
-            return _callback.simulate(self, controls, duration, initial, method, step, interval)
+            others = {"excitation": excitation is not None, "accuracy": accuracy != 1e-5, "outputs": bool(outputs), "deadline": deadline is not None}
+            ignored = [name for name, is_given in others.items() if is_given]
+            if ignored:
+                raise TypeError(f"`{ignored[0]}` cannot be combined with controls given by a function; use soleus.controller, or leave it out")
+            motion = _callback.simulate(self, controls, duration, initial, method, step, interval)
+            motion._model = self
+            return motion
         request = {
             "model": self,
             "duration": duration,

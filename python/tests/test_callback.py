@@ -102,3 +102,16 @@ def test_identity_a_policy_that_does_nothing_is_a_constant_excitation(models: pa
     label = "/jointset/knee/knee_angle/value"
     np.testing.assert_allclose(a.states[label], b.states[label], atol=1e-6)
     assert a.end_time == pytest.approx(0.1) and np.all(a.controls.to_numpy() == 0.1)
+
+
+def test_analytic_the_last_interval_may_be_shorter(models: pathlib.Path) -> None:
+    model = sl.read(models / "leg_swing.osim")
+    motion = model.simulate(0.105, controls=lambda t, q, u, z: 0.1, step=1e-3)
+    assert motion.end_time == pytest.approx(0.105) and motion.steps == 105
+    np.testing.assert_allclose(motion.states.time[-2:], [0.10, 0.105], atol=1e-12)
+    assert model.simulate(0.005, controls=lambda t, q, u, z: 0.1).end_time == pytest.approx(0.005)
+    for option in ({"excitation": 0.1}, {"accuracy": 1e-6}, {"outputs": ["x"]}, {"deadline": 1.0}):
+        with pytest.raises(TypeError, match=next(iter(option))):
+            model.simulate(0.1, controls=lambda t, q, u, z: 0.1, **option)
+    with pytest.raises(ValueError, match="above zero"):
+        model.simulate(0.0, controls=lambda t, q, u, z: 0.1)
