@@ -100,6 +100,18 @@ class Component:
     def __reduce__(self) -> tuple[Any, ...]:
         return Component, (self._model, self.path)
 
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        class_name, _ = self._model._core.class_at(self.path)
+        rows = ""
+        for name, value in self.properties().items():
+            shown = "…" if isinstance(value, Component) else "" if value is None else html.escape(str(value))
+            rows += f"<tr><td>{html.escape(name)}</td><td>{shown}</td></tr>"
+        return f"<div><p>{html.escape(class_name)} <code>{html.escape(self.path)}</code></p><table><tbody>{rows}</tbody></table></div>"
 
     def __repr__(self) -> str:
         class_name, _ = self._model._core.class_at(self.path)
@@ -208,6 +220,21 @@ class Components(Sequence[Component]):
         import pandas
 
         return pandas.DataFrame(self.columns())
+
+    def _repr_html_(self) -> str:
+        import html
+
+        columns = {name: column for name, column in self.columns().items() if name != "path"}
+        shown = list(columns)[:10]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in shown)
+        body = ""
+        for row in list(zip(*(columns[name] for name in shown)))[:20]:
+            cells = ("" if v is None else f"{v:.6g}" if isinstance(v, float) else html.escape(str(v)) for v in row)
+            body += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        if len(self) > 20:
+            body += f"<tr><td colspan={len(shown)}>… ({len(self) - 20} more)</td></tr>"
+        title = f"{len(self)} {self._kind}"
+        return f"<div><p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
     def __repr__(self) -> str:
         names = self.names
@@ -608,7 +635,9 @@ class Model:
             "outputs": list(outputs),
             "deadline": deadline,
         }
-        return run_tool(Motion, "simulate", request)
+        motion = run_tool(Motion, "simulate", request)
+        motion._model = self
+        return motion
 
     def equilibrium(
         self, *, excitation: float | None = None, initial: Source | None = None, eigenvalues: bool = False

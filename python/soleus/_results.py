@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("soleus")
 
 MEMORY = "/(memory)"
+
+
+def preformatted(value: object) -> str:
+    """The text of a value as HTML."""
+    return f"<pre>{html.escape(repr(value))}</pre>"
 
 
 def _wrapped(value: Any) -> Any:
@@ -89,6 +95,18 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
+
+    def _figure(self) -> str | None:
+        """A picture (SVG), if there is one."""
+        return None
+
+    def _repr_html_(self) -> str:
+        table = next(iter(self.tables().values()), None)
+        text = preformatted(self) + ("" if table is None else table._repr_html_())
+        picture = self._figure()
+        if picture is None:
+            return text
+        return f"<div style='display:flex'><div style='width:320px'>{picture}</div><div>{text}</div></div>"
 
     def __repr__(self) -> str:
         head = type(self).__name__ + ("" if self.solved else f" (not solved: {self.message})")
@@ -232,6 +250,15 @@ class StaticOptimizationResult(Analyses):
 class Motion(Result):
     """A simulation."""
 
+    # For pictures; it does not travel with the result.
+    _model: Model | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_model"}
+
+    def _figure(self) -> str | None:
+        return None if self._model is None else self._model.picture(self.states)
+
     @property
     def states(self) -> Table:
         """States over time, rad and m: ``/jointset/knee/knee_angle/value``."""
@@ -313,8 +340,8 @@ class Scaled(_ModelResult):
         def __dir__(self) -> list[str]:
             return sorted({*object.__dir__(self), *(name for name in dir(self.model) if not name.startswith("_"))})
 
-    def __getitem__(self, path: str) -> Any:
-        return self.model[path]
+    def _figure(self) -> str | None:
+        return self.model.picture(self.pose)
 
 
 class Tracked(Result):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _soleus
 from ._quality import Measure
-from ._results import MEMORY, Result, Written, floats, run_tool
+from ._results import MEMORY, Result, Written, floats, preformatted, run_tool
 from ._table import PathLike, Table
 
 if TYPE_CHECKING:
@@ -126,6 +126,9 @@ class Solution(Result):
         if self._study is None:
             raise TypeError("solve with page=True to get a page")
         return self._study.model.view(self.table)
+
+    def _figure(self) -> str | None:
+        return None if self._study is None else self._study.model.picture(self.table)
 
     def __repr__(self) -> str:
         c = self.certificate
@@ -437,8 +440,31 @@ class Study:
         return run_tool(made, self._tool, request, threads=threads, write=output is not None, memory=memory)
 
     def __repr__(self) -> str:
-        words = ", ".join(f"{k}={str(v).splitlines()[0][:40]}" for k, v in self._request.items() if v is not None)
-        return f"Study ({self._tool}): {words}"
+        source = self._request.get("study")
+        head = f"Study ({self._tool})"
+        lines = []
+        if isinstance(source, dict):
+            head += f" {os.path.basename(source['path'])}"
+            setup = source.get("study", {}).get("setup", {})
+            for what in ("goals", "parameters"):
+                if setup.get(what):
+                    lines.append(f"  {what}: " + ", ".join(entry["name"] for entry in setup[what]))
+        elif source is not None:
+            head += f" {os.fspath(source)}"
+        elif self._request.get("goals"):
+            lines.append("  goals added: " + ", ".join(self.goals))
+        lines += [f"  {goal!r}" for goal, _ in self._callbacks]
+        lines += [f"  {k}={_short(v)}" for k, v in self._request.items() if k not in ("study", "goals", "_iterate") and v not in (None, {}, [])]
+        return "\n".join([head, *lines])
+
+    def _repr_html_(self) -> str:
+        return preformatted(self)
+
+
+def _short(value: Any) -> str:
+    """The first words of a value."""
+    line = (str(value) if isinstance(value, os.PathLike) else repr(value)).splitlines()[0]
+    return line if len(line) <= 60 else line[:59] + "…"
 
 
 def _without_files(message: str, output: PathLike | None) -> str:
@@ -500,6 +526,52 @@ def run(
     """Runs an OpenSim setup file unchanged: writes its output files, and returns them as tables and models."""
     request = {"file": setup, "model": model, "opensim_faults": opensim_faults}
     return run_tool(Written, "setup_file", request, threads=threads, write=True)
+
+
+class Walk(Result):
+    """The walk that :func:`predict_walk` found."""
+
+    @property
+    def speed(self) -> float:
+        """m/s."""
+        return float(self._values["speed"])
+
+    @property
+    def duration(self) -> float:
+        """Duration of a cycle, s."""
+        return float(self._values["duration"])
+
+    @property
+    def objective(self) -> float:
+        """The minimised cost."""
+        return float(self._values["objective"])
+
+    @property
+    def seconds(self) -> float:
+        """Solution time, s."""
+        return float(self._values["seconds"])
+
+    @property
+    def page(self) -> Page:
+        """A page of the walk: animated figure, joint angles, ground forces."""
+        from ._model import Page
+
+        html = self._values.get("page")
+        if html is None:
+            raise ValueError(f"no walk was found: {self.message}")
+        return Page(html)
+
+    def view(self) -> Page:
+        """The page, as for other results."""
+        return self.page
+
+    def _figure(self) -> str | None:
+        picture: str | None = self._values.get("picture")
+        return picture
+
+    def __repr__(self) -> str:
+        head = "Walk" + ("" if self.solved else f" (not solved: {self.message})")
+        return f"{head} at {self.speed:g} m/s: objective {self.objective:.5g}, a cycle takes {self.duration:.3f} s"
 
 
 def predict_walk(
