@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -28,7 +30,7 @@ from ._results import (
 )
 from ._system import System
 from ._table import PathLike, Table
-from .errors import Diagnostic, _diagnostics
+from .errors import Diagnostic, InputError, _diagnostics
 
 if TYPE_CHECKING:
     import pandas
@@ -368,14 +370,17 @@ class Model:
                 raise TypeError(f"`{names}` of force `{part.name}` is a parameter to optimise: use study.add_force(force), or give it a value in `constants`")
             kind, text = "ForceSet", part.to_xml()
         else:
-            text = part
-            tag = text.lstrip().lstrip("<").split(None, 1)[0].split(">", 1)[0]
-            kinds = {"Marker": "MarkerSet", "Body": "BodySet"}
-            kind = kinds.get(tag, "ControllerSet" if tag.endswith("Controller") else "ForceSet")
+            kind, text = _set_of(part), part
+        # On a copy first: a model in which it makes no sense stays as it was.
+        trial = self._core.copy()
+        members = _SETS[kind]
+        before = set(trial.paths(members))
+        trial.add(kind, text)
+        new = [path for path in trial.paths(members) if path not in before]
+        if not new:
+            raise InputError(f"nothing was added to the model's {members}: give one element with a name of its own")
         self._core.add(kind, text)
-        sets = {"ForceSet": self.forces, "ControllerSet": self.controllers, "MarkerSet": self.markers, "BodySet": self.bodies}
-        added: Component = sets[kind][-1]
-        return added
+        return Component(self, new[-1])
 
     def compile(self, *, opensim_faults: bool = False) -> System:
         """Compiles the model for computations. ``opensim_faults`` reproduces the errors of OpenSim 4.6 that Soleus corrects."""
@@ -777,6 +782,48 @@ class Model:
         found = run_tool(Result, "fit_paths", {"model": self, **more})
         model: Model = found._values["model"]
         return model
+
+
+# Sets of a model, and what their members are called here.
+_SETS = {
+    "BodySet": "bodies",
+    "JointSet": "joints",
+    "ConstraintSet": "constraints",
+    "ContactGeometrySet": "contacts",
+    "ControllerSet": "controllers",
+    "ForceSet": "forces",
+    "MarkerSet": "markers",
+    "ProbeSet": "probes",
+}
+# What has other members than those of a set as its owner.
+_ELSEWHERE = {
+    "Coordinate": "a joint",
+    "PhysicalOffsetFrame": "a joint or a body",
+    "GeometryPath": "a muscle",
+    "OpenSimDocument": "a file",
+    "Model": "a file",
+}
+
+
+def _set_of(text: str) -> str:
+    """The set to which an element belongs, by its class."""
+    # Declarations and comments may come first.
+    found = re.match(r"\ufeff?(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*<([A-Za-z_][\w.\-]*)", text, re.DOTALL)
+    if found is None:
+        raise InputError("a component to add must be an XML element: <Marker name=…>…</Marker>")
+    name = found.group(1)
+    owner = _ELSEWHERE.get(name, "a body" if name.startswith("Wrap") else "the model" if name.endswith("Set") else None)
+    if owner is not None:
+        raise InputError(f"<{name}> cannot be added alone: it is a part of {owner}; add the component that has it")
+    if name == "Bhargava2004SmoothedMuscleMetabolics" or name.endswith("Probe"):
+        return "ProbeSet"
+    if name in ("CMC", "ControlDistributor") or name.endswith("Controller"):
+        return "ControllerSet"
+    if name.startswith("Contact"):
+        return "ContactGeometrySet"
+    endings = {"Joint": "JointSet", "Constraint": "ConstraintSet"}
+    exact = {"Body": "BodySet", "Marker": "MarkerSet"}
+    return exact.get(name) or next((s for ending, s in endings.items() if name.endswith(ending)), "ForceSet")
 
 
 # What may change when a motion is made consistent, and the standard deviations that say so: of those that are not listed they are zero.
