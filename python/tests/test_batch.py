@@ -236,3 +236,21 @@ def test_analytic_a_step_without_gradient_says_why() -> None:
         batch.gradient(0.01)
     with pytest.raises(ValueError, match="shape"):
         sl.example("leg_swing").compile().batch(2).gradient(0.01, q=np.zeros(5))
+
+
+def test_analytic_lanes_and_gradients_can_be_interrupted() -> None:
+    system = sl.example("gait2d").compile()
+    lanes = system.batch(20_000, backend="lanes")
+    press = threading.Timer(0.5, _thread.interrupt_main)
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        lanes.step(50.0, 50_000)
+    press.join()
+    # Copies are at the end of the step or where they were, or could not go on.
+    assert set(np.round(lanes.time[~lanes.failed], 6)) <= {0.0, 50.0} and 0.0 in lanes.time
+    engine = system.batch(20_000)
+    press = threading.Timer(0.5, _thread.interrupt_main)
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.gradient(0.05, 50, q=np.ones(9))
+    press.join()
