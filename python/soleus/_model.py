@@ -97,8 +97,6 @@ class Component:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Component) and self._model is other._model and self.path == other.path
 
-    def __hash__(self) -> int:
-        return hash(self.path)
     def __reduce__(self) -> tuple[Any, ...]:
         return Component, (self._model, self.path)
 
@@ -492,6 +490,7 @@ class Model:
             "to": time[1],
             "chunks": chunks,
         }
+        _check_units(markers)
         if isinstance(tasks, Mapping):
             request["tasks"] = [{"marker": {"name": n, "apply": True, "weight": float(w)}} for n, w in tasks.items()]
         else:
@@ -516,6 +515,7 @@ class Model:
         root_angles: bool = False,
     ) -> Moments:
         """Joint moments from a motion and measured loads. ``loads`` is an ExternalLoads file, or :class:`ExternalLoads` in memory."""
+        _check_angles(motion)
         request = {
             "model": self,
             "motion": motion,
@@ -850,6 +850,24 @@ def _adjusted(adjust: Sequence[str] | None) -> dict[str, float]:
             elif value is not None:
                 found[key] = value
     return found
+
+
+def _check_units(markers: Any) -> None:
+    """Warns of positions whose unit is not known."""
+    if isinstance(markers, Table) and markers.units is None:
+        warnings.warn(
+            'the markers have no unit and are taken as m; say so with table.replace(metadata={"Units": "mm"})', UserWarning, stacklevel=3
+        )
+
+
+def _check_angles(motion: Any) -> None:
+    """Warns of angles whose unit is not known."""
+    if isinstance(motion, Table) and motion.degrees is None:
+        warnings.warn(
+            "the motion does not say whether angles are in degrees, and is taken as radians; say so with table.replace(degrees=True)",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _is_markers(source: Any) -> bool:

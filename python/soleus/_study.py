@@ -576,10 +576,10 @@ class Walk(Result):
 
 def predict_walk(
     speed: float = 1.3, *, slope_deg: float = 0.0, ankle_spring: float = 0.0, threads: int | None = None
-) -> Result:
+) -> Walk:
     """The minimum-effort walk of the built-in planar walker at a speed, m/s, on a slope (positive uphill), with springs at the ankles, N·m/rad."""
-    request = {"speed": speed, "slope_deg": slope_deg, "ankle_spring": ankle_spring, "page": f"{MEMORY}/walk.html"}
-    return run_tool(Result, "predict_walk", request, threads=threads)
+    request = {"speed": speed, "slope_deg": slope_deg, "ankle_spring": ankle_spring, "page": f"{MEMORY}/walk.html", "picture": f"{MEMORY}/walk.svg"}
+    return run_tool(Walk, "predict_walk", request, threads=threads)
 
 
-__all__: Sequence[str] = ("Certificate", "Phase", "Solution", "Study", "predict_walk", "run", "study", "study_text")
+__all__: Sequence[str] = ("Certificate", "Phase", "Solution", "Study", "Walk", "predict_walk", "run", "study", "study_text")

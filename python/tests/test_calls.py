@@ -54,6 +54,14 @@ def test_analytic_quality_counts_actuators_and_not_measured_forces() -> None:
     assert reserve.value == 2.0 and reserve.where.startswith("knee_reserve") and activation.where.startswith("soleus")
 
 
+def test_analytic_a_predicted_walk_says_what_it_is() -> None:
+    walk = sl.Walk({"speed": 1.3, "duration": 1.1, "objective": 0.065, "seconds": 20.0, "page": "<html></html>", "picture": "<svg></svg>"}, {})
+    assert (walk.speed, walk.duration, walk.objective) == (1.3, 1.1, 0.065) and walk.view().html == walk.page.html == "<html></html>"
+    assert "1.3 m/s" in repr(walk) and "<svg>" in walk._repr_html_()
+    with pytest.raises(ValueError, match="no walk was found: stopped"):
+        sl.Walk({"speed": 1.3, "page": None}, {"verdict": "error: stopped"}).page
+
+
 def test_identity_gym_is_found_in_the_package() -> None:
     pytest.importorskip("gymnasium")
     assert sl.gym.make_vec("Reach-v0", num_envs=2).num_envs == 2
