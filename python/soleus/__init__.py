@@ -29,7 +29,7 @@ from ._results import (
     Written,
 )
 from ._soleus import __version__
-from ._study import Certificate, Phase, Solution, Study, predict_walk, run, study, study_text
+from ._study import Certificate, Phase, Solution, Study, Walk, predict_walk, run, study, study_text
 from ._system import Batch, DeviceBatch, Jacobians, Sparse, StepGradient, System
 from ._table import Table, table
 from . import formula, predict
@@ -90,6 +90,7 @@ __all__ = [
     "Table",
     "TableError",
     "Tracked",
+    "Walk",
     "Written",
     "__version__",
     "controller",

@@ -5,6 +5,7 @@ They are slower than traced functions, and cannot be written into files. Python 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -175,20 +176,24 @@ def simulate(model: Model, policy: Callable[..., Any], duration: float, initial:
             for j, label in enumerate(labels):
                 if label in first.labels:
                     array[0, j] = first[label][0]
-    substeps = max(1, round(every / step))
-    count = round(duration / every)
+    if not (duration > 0 and every > 0 and step > 0):
+        raise ValueError(f"duration ({duration} s), interval ({every} s) and step ({step} s) must be above zero")
+    # The last interval is shorter if the duration is no multiple of it; rounding makes no interval of its own.
+    count = max(1, math.ceil(duration / every - 1e-9))
     times, states, controls = [0.0], [np.hstack([batch.q[0], batch.u[0], batch.z[0]])], []
     message = None
-    for _ in range(count):
+    steps = 0
+    for i in range(count):
+        length = every if i + 1 < count else duration - i * every
+        substeps = max(1, round(length / step))
         batch.e[:] = policy(batch.time.copy(), batch.q, batch.u, batch.z)
         controls.append(batch.e[0].copy())
-        if batch.step(every, substeps):
+        if batch.step(length, substeps):
             message = f"the simulation could not continue after {times[-1]:.4g} s"
             break
+        steps += substeps
         times.append(float(batch.time[0]))
         states.append(np.hstack([batch.q[0], batch.u[0], batch.z[0]]))
-    if not controls:
-        raise ValueError(f"a duration of {duration} s is less than one interval of {every} s")
     labels = [f"{c}/value" for c in system.coordinates] + [f"{c}/speed" for c in system.coordinates] + system.states
     x = np.array(states)
     held = np.array(controls + controls[-1:])[: len(times)]
@@ -196,7 +201,7 @@ def simulate(model: Model, policy: Callable[..., Any], duration: float, initial:
         "states": Table(times, {c: x[:, j] for j, c in enumerate(labels)}, degrees=False),
         "controls": Table(times, {c: held[:, j] for j, c in enumerate(system.controls)}, degrees=False),
         "end_time": times[-1],
-        "steps": substeps * (len(times) - 1),
+        "steps": steps,
     }
     found = Motion(values, {"verdict": message})
     if message is not None:

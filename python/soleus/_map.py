@@ -7,6 +7,7 @@ import os
 import pathlib
 import pickle
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ._progress import shower
+from ._stop import until
 from .errors import Interrupted
 
 T = TypeVar("T")
@@ -128,7 +130,7 @@ def map(
     is lost, and is tried ``retries`` more times.
 
     ``keep`` is a folder in which results are kept as they come: a second call with the same function and items computes only what is missing there,
-    also after a stop or on another machine. Ctrl-C raises :class:`Interrupted`, whose ``partial`` has the results so far; the other items are failures
+    also after a stop or on another machine. Ctrl-C stops what is being computed and raises :class:`Interrupted`, whose ``partial`` has the results so far; the other items are failures
     of kind ``Stopped``."""
     all_items = list(items)
     if on not in ("threads", "processes", "ray", "dask") and not isinstance(on, Executor):
@@ -245,11 +247,15 @@ def _submitted(f: Callable[[Any], Any], found: _Found, todo: list[int], on: str 
             raise
         return
     pool = on if isinstance(on, Executor) else ThreadPoolExecutor(workers or _cores())
-    futures = {pool.submit(_call, f, found.items[i]): i for i in todo}
+    stop = threading.Event()
+    # Threads can be told to stop; an event cannot travel to another process.
+    call = partial(until, stop, _call) if isinstance(pool, ThreadPoolExecutor) else _call
+    futures = {pool.submit(call, f, found.items[i]): i for i in todo}
     try:
         for future in as_completed(futures):
             found.put(futures[future], _settled(future.result))
     except KeyboardInterrupt:
+        stop.set()
         for future in futures:
             future.cancel()
         raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -28,7 +30,7 @@ from ._results import (
 )
 from ._system import System
 from ._table import PathLike, Table
-from .errors import Diagnostic, _diagnostics
+from .errors import Diagnostic, InputError, _diagnostics
 
 if TYPE_CHECKING:
     import pandas
@@ -69,7 +71,7 @@ class Component:
         return self._model._core.line_at(self.path)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         is_part, value = self._model._core.get(self.path, name)
         return Component(self._model, f"{self.path}/{name}") if is_part else value
@@ -95,8 +97,21 @@ class Component:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Component) and self._model is other._model and self.path == other.path
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Component, (self._model, self.path)
+
     def __hash__(self) -> int:
         return hash(self.path)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        class_name, _ = self._model._core.class_at(self.path)
+        rows = ""
+        for name, value in self.properties().items():
+            shown = "…" if isinstance(value, Component) else "" if value is None else html.escape(str(value))
+            rows += f"<tr><td>{html.escape(name)}</td><td>{shown}</td></tr>"
+        return f"<div><p>{html.escape(class_name)} <code>{html.escape(self.path)}</code></p><table><tbody>{rows}</tbody></table></div>"
 
     def __repr__(self) -> str:
         class_name, _ = self._model._core.class_at(self.path)
@@ -120,6 +135,9 @@ class Components(Sequence[Component]):
     def __init__(self, model: Model, kind: str) -> None:
         object.__setattr__(self, "_model", model)
         object.__setattr__(self, "_kind", kind)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Components, (self._model, self._kind)
 
     @property
     def paths(self) -> list[str]:
@@ -202,6 +220,21 @@ class Components(Sequence[Component]):
         import pandas
 
         return pandas.DataFrame(self.columns())
+
+    def _repr_html_(self) -> str:
+        import html
+
+        columns = {name: column for name, column in self.columns().items() if name != "path"}
+        shown = list(columns)[:10]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in shown)
+        body = ""
+        for row in list(zip(*(columns[name] for name in shown)))[:20]:
+            cells = ("" if v is None else f"{v:.6g}" if isinstance(v, float) else html.escape(str(v)) for v in row)
+            body += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        if len(self) > 20:
+            body += f"<tr><td colspan={len(shown)}>… ({len(self) - 20} more)</td></tr>"
+        title = f"{len(self)} {self._kind}"
+        return f"<div><p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
     def __repr__(self) -> str:
         names = self.names
@@ -335,18 +368,21 @@ class Model:
                 raise TypeError(f"`{names}` of force `{part.name}` is a parameter to optimise: use study.add_force(force), or give it a value in `constants`")
             kind, text = "ForceSet", part.to_xml()
         else:
-            text = part
-            tag = text.lstrip().lstrip("<").split(None, 1)[0].split(">", 1)[0]
-            kinds = {"Marker": "MarkerSet", "Body": "BodySet"}
-            kind = kinds.get(tag, "ControllerSet" if tag.endswith("Controller") else "ForceSet")
+            kind, text = _set_of(part), part
+        # On a copy first: a model in which it makes no sense stays as it was.
+        trial = self._core.copy()
+        members = _SETS[kind]
+        before = set(trial.paths(members))
+        trial.add(kind, text)
+        new = [path for path in trial.paths(members) if path not in before]
+        if not new:
+            raise InputError(f"nothing was added to the model's {members}: give one element with a name of its own")
         self._core.add(kind, text)
-        sets = {"ForceSet": self.forces, "ControllerSet": self.controllers, "MarkerSet": self.markers, "BodySet": self.bodies}
-        added: Component = sets[kind][-1]
-        return added
+        return Component(self, new[-1])
 
     def compile(self, *, opensim_faults: bool = False) -> System:
         """Compiles the model for computations. ``opensim_faults`` reproduces the errors of OpenSim 4.6 that Soleus corrects."""
-        return System(self._core.compile(opensim_faults))
+        return System(self._core.compile(opensim_faults), opensim_faults)
 
     def save(self, path: PathLike) -> None:
         """Writes the model as a file of version 40600 (OpenSim 4.6)."""
@@ -460,6 +496,7 @@ class Model:
             "to": time[1],
             "chunks": chunks,
         }
+        _check_units(markers)
         if isinstance(tasks, Mapping):
             request["tasks"] = [{"marker": {"name": n, "apply": True, "weight": float(w)}} for n, w in tasks.items()]
         else:
@@ -484,6 +521,7 @@ class Model:
         root_angles: bool = False,
     ) -> Moments:
         """Joint moments from a motion and measured loads. ``loads`` is an ExternalLoads file, or :class:`ExternalLoads` in memory."""
+        _check_angles(motion)
         request = {
             "model": self,
             "motion": motion,
@@ -588,7 +626,13 @@ class Model:
         if callable(controls):
             from . import _callback
 
-            return _callback.simulate(self, controls, duration, initial, method, step, interval)
+            others = {"excitation": excitation is not None, "accuracy": accuracy != 1e-5, "outputs": bool(outputs), "deadline": deadline is not None}
+            ignored = [name for name, is_given in others.items() if is_given]
+            if ignored:
+                raise TypeError(f"`{ignored[0]}` cannot be combined with controls given by a function; use soleus.controller, or leave it out")
+            motion = _callback.simulate(self, controls, duration, initial, method, step, interval)
+            motion._model = self
+            return motion
         request = {
             "model": self,
             "duration": duration,
@@ -602,7 +646,9 @@ class Model:
             "outputs": list(outputs),
             "deadline": deadline,
         }
-        return run_tool(Motion, "simulate", request)
+        motion = run_tool(Motion, "simulate", request)
+        motion._model = self
+        return motion
 
     def equilibrium(
         self, *, excitation: float | None = None, initial: Source | None = None, eigenvalues: bool = False
@@ -742,6 +788,48 @@ class Model:
         return model
 
 
+# Sets of a model, and what their members are called here.
+_SETS = {
+    "BodySet": "bodies",
+    "JointSet": "joints",
+    "ConstraintSet": "constraints",
+    "ContactGeometrySet": "contacts",
+    "ControllerSet": "controllers",
+    "ForceSet": "forces",
+    "MarkerSet": "markers",
+    "ProbeSet": "probes",
+}
+# What has other members than those of a set as its owner.
+_ELSEWHERE = {
+    "Coordinate": "a joint",
+    "PhysicalOffsetFrame": "a joint or a body",
+    "GeometryPath": "a muscle",
+    "OpenSimDocument": "a file",
+    "Model": "a file",
+}
+
+
+def _set_of(text: str) -> str:
+    """The set to which an element belongs, by its class."""
+    # Declarations and comments may come first.
+    found = re.match(r"\ufeff?(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*<([A-Za-z_][\w.\-]*)", text, re.DOTALL)
+    if found is None:
+        raise InputError("a component to add must be an XML element: <Marker name=…>…</Marker>")
+    name = found.group(1)
+    owner = _ELSEWHERE.get(name, "a body" if name.startswith("Wrap") else "the model" if name.endswith("Set") else None)
+    if owner is not None:
+        raise InputError(f"<{name}> cannot be added alone: it is a part of {owner}; add the component that has it")
+    if name == "Bhargava2004SmoothedMuscleMetabolics" or name.endswith("Probe"):
+        return "ProbeSet"
+    if name in ("CMC", "ControlDistributor") or name.endswith("Controller"):
+        return "ControllerSet"
+    if name.startswith("Contact"):
+        return "ContactGeometrySet"
+    endings = {"Joint": "JointSet", "Constraint": "ConstraintSet"}
+    exact = {"Body": "BodySet", "Marker": "MarkerSet"}
+    return exact.get(name) or next((s for ending, s in endings.items() if name.endswith(ending)), "ForceSet")
+
+
 # What may change when a motion is made consistent, and the standard deviations that say so: of those that are not listed they are zero.
 _ADJUSTED: dict[str, dict[str, float | None]] = {
     "kinematics": {},
@@ -766,6 +854,24 @@ def _adjusted(adjust: Sequence[str] | None) -> dict[str, float]:
             elif value is not None:
                 found[key] = value
     return found
+
+
+def _check_units(markers: Any) -> None:
+    """Warns of positions whose unit is not known."""
+    if isinstance(markers, Table) and markers.units is None:
+        warnings.warn(
+            'the markers have no unit and are taken as m; say so with table.replace(metadata={"Units": "mm"})', UserWarning, stacklevel=3
+        )
+
+
+def _check_angles(motion: Any) -> None:
+    """Warns of angles whose unit is not known."""
+    if isinstance(motion, Table) and motion.degrees is None:
+        warnings.warn(
+            "the motion does not say whether angles are in degrees, and is taken as radians; say so with table.replace(degrees=True)",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _is_markers(source: Any) -> bool:

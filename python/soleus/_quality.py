@@ -53,6 +53,18 @@ class Quality(Sequence[Measure]):
         """A row for each measure: name, value, unit, limit, where, ok."""
         return [{**asdict(m), "ok": m.ok} for m in self]
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = ""
+        for m in self:
+            limit = "" if m.limit is None else f"{m.limit:g} {m.unit}"
+            ok = {True: "within", False: "<b>above</b>", None: ""}[m.ok]
+            cells = (escape(m.name), f"{m.value:.3g} {escape(m.unit)}", escape(limit), ok, escape(m.where))
+            rows += "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        head = "".join(f"<th>{word}</th>" for word in ("measure", "value", "limit", "", "where"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
     def __repr__(self) -> str:
         width = max((len(m.name) for m in self), default=0)
         lines = []

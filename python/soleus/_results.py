@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from . import _soleus
 from ._progress import shower
 from ._quality import Measure, Quality
 from ._table import PathLike, Table
-from .errors import Diagnostic, Interrupted, NotSolved, NotSolvedWarning, _diagnostics
+from .errors import Diagnostic, Interrupted, NotSolved, NotSolvedWarning, _diagnostics, _in_python
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("soleus")
 
 MEMORY = "/(memory)"
+
+
+def preformatted(value: object) -> str:
+    """The text of a value as HTML."""
+    return f"<pre>{html.escape(repr(value))}</pre>"
 
 
 def _wrapped(value: Any) -> Any:
@@ -57,9 +63,10 @@ class Result:
 
     def __init__(self, values: Mapping[str, Any], told: Mapping[str, Any]) -> None:
         self._values = {k: _wrapped(v) for k, v in values.items()}
-        self.notes: list[str] = list(told.get("notes", ()))
+        self.notes: list[str] = [_in_python(line) for line in told.get("notes", ())]
         self.diagnostics: tuple[Diagnostic, ...] = _diagnostics(told.get("diagnostics", []))
-        self.message: str | None = told.get("verdict")
+        verdict = told.get("verdict")
+        self.message: str | None = None if verdict is None else _in_python(verdict.removeprefix("error: "))
         self.files: dict[str, Any] = {k: _wrapped(v) for k, v in (told.get("files") or {}).items()}
 
     @property
@@ -88,6 +95,18 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
+
+    def _figure(self) -> str | None:
+        """A picture (SVG), if there is one."""
+        return None
+
+    def _repr_html_(self) -> str:
+        table = next(iter(self.tables().values()), None)
+        text = preformatted(self) + ("" if table is None else table._repr_html_())
+        picture = self._figure()
+        if picture is None:
+            return text
+        return f"<div style='display:flex'><div style='width:320px'>{picture}</div><div>{text}</div></div>"
 
     def __repr__(self) -> str:
         head = type(self).__name__ + ("" if self.solved else f" (not solved: {self.message})")
@@ -216,7 +235,8 @@ class StaticOptimizationResult(Analyses):
         forces, activations = self.forces, self.activations
         muscles = set(self._muscles)
         found = []
-        others = [c for c in forces.labels if c not in muscles]
+        # Measured forces have no control.
+        others = [c for c in forces.labels if c in activations and c not in muscles]
         if others:
             (value, row), label = max((_peak(forces[c]), c) for c in others)
             found.append(Measure("reserve or residual, largest", value, "N or N m", None, f"{label} at {forces.time[row]:.3f} s"))
@@ -229,6 +249,15 @@ class StaticOptimizationResult(Analyses):
 
 class Motion(Result):
     """A simulation."""
+
+    # For pictures; it does not travel with the result.
+    _model: Model | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_model"}
+
+    def _figure(self) -> str | None:
+        return None if self._model is None else self._model.picture(self.states)
 
     @property
     def states(self) -> Table:
@@ -265,7 +294,16 @@ class Rest(Result):
         return [complex(*pair) for pair in self._values["eigenvalues"] or ()]
 
 
-class Scaled(Result):
+if TYPE_CHECKING:
+    from ._model import Model as _Model
+
+    # What is behind a scaled model, for those who check types.
+    class _ModelResult(Result, _Model): ...
+else:
+    _ModelResult = Result
+
+
+class Scaled(_ModelResult):
     """A model scaled to a subject; it has everything that :attr:`model` has."""
 
     @property
@@ -286,13 +324,24 @@ class Scaled(Result):
 
     # The subject can be used where its model can: ``subject = model.scale(…); subject.inverse_kinematics(…)``.
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self.model, name)
+    if not TYPE_CHECKING:
 
-    def __getitem__(self, path: str) -> Any:
-        return self.model[path]
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return getattr(self.model, name)
+
+        def __getitem__(self, path: str) -> Any:
+            return self.model[path]
+
+        def __contains__(self, path: str) -> bool:
+            return path in self.model
+
+        def __dir__(self) -> list[str]:
+            return sorted({*object.__dir__(self), *(name for name in dir(self.model) if not name.startswith("_"))})
+
+    def _figure(self) -> str | None:
+        return self.model.picture(self.pose)
 
 
 class Tracked(Result):
@@ -423,7 +472,7 @@ def run_tool(
     for d in _diagnostics(told["diagnostics"]):
         log.warning("%s", d)
     for line in told["notes"]:
-        log.info("%s", line)
+        log.info("%s", _in_python(line))
     values, stopped = told["values"], told["interruption"]
     found = None if values is None else result(values, told)
     if stopped is not None:

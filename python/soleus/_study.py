@@ -6,13 +6,14 @@ import copy
 import functools
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _soleus
 from ._quality import Measure
-from ._results import MEMORY, Result, Written, floats, run_tool
+from ._results import MEMORY, Result, Written, floats, preformatted, run_tool
 from ._table import PathLike, Table
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ class Solution(Result):
             raise TypeError("solve with page=True to get a page")
         return self._study.model.view(self.table)
 
+    def _figure(self) -> str | None:
+        return None if self._study is None else self._study.model.picture(self.table)
+
     def __repr__(self) -> str:
         c = self.certificate
         lines = [f"Solution: {c.status}, objective {self.objective:.6g}, {c.iterations} iterations, {self.seconds:.2f} s"]
@@ -226,7 +230,7 @@ def _study_model() -> Any:
                 return super().add(part)
             if "study" not in self._study._request:
                 names = ", ".join(part.parameters)
-                raise TypeError(f"`{names}` of force `{part.name}` cannot be optimised in a problem defined by keywords; save it as a study, or give it a value in `constants`")
+                raise TypeError(f"`{names}` of force `{part.name}` cannot be optimised in a tracking or inverse problem, which is defined by keywords; write the problem as a study (soleus.study), or give it a value in `constants`")
             plain = copy.copy(part)
             plain.parameters = {}
             added = super().add(plain)
@@ -267,17 +271,21 @@ class Study:
         return made
 
     def _plain(self) -> dict[str, Any]:
-        return {k: v for k, v in self._request.items() if isinstance(v, dict)}
+        """What belongs to this study alone."""
+        return {k: v for k, v in self._request.items() if isinstance(v, (dict, list))}
 
     def _held(self) -> dict[str, Any]:
-        return {k: v for k, v in self._request.items() if not isinstance(v, dict)}
+        return {k: v for k, v in self._request.items() if not isinstance(v, (dict, list))}
 
     @property
     def data(self) -> dict[str, Any]:
         """The whole study as plain data; changes take effect."""
         source = self._request.get("study")
         if source is None:
-            raise TypeError("this problem is defined by keywords and has no study file")
+            raise TypeError(
+                "this problem is defined by keywords (track, inverse) and has no study file; bounds, parameters and files belong to problems "
+                "of soleus.study and soleus.predict"
+            )
         if not (isinstance(source, dict) and "study" in source):
             text = source["text"] if isinstance(source, dict) else None
             path = source["path"] if isinstance(source, dict) else source
@@ -419,15 +427,53 @@ class Study:
             request["report"] = f"{MEMORY}/solution.html"
 
         def made(values: Mapping[str, Any], told: Mapping[str, Any]) -> Solution:
+            verdict = told.get("verdict")
+            if verdict is not None:
+                told = {**told, "verdict": _without_files(verdict, output)}
             solution = Solution(values, told)
-            solution._study = Study(self._tool, {k: v for k, v in self._request.items() if k not in ("resume", "_iterate")})
+            # What is changed in the study after this does not change what was solved.
+            solution._study = self.with_options()
+            for key in ("resume", "_iterate"):
+                solution._study._request.pop(key, None)
             return solution
 
         return run_tool(made, self._tool, request, threads=threads, write=output is not None, memory=memory)
 
     def __repr__(self) -> str:
-        words = ", ".join(f"{k}={str(v).splitlines()[0][:40]}" for k, v in self._request.items() if v is not None)
-        return f"Study ({self._tool}): {words}"
+        source = self._request.get("study")
+        head = f"Study ({self._tool})"
+        lines = []
+        if isinstance(source, dict):
+            head += f" {os.path.basename(source['path'])}"
+            setup = source.get("study", {}).get("setup", {})
+            for what in ("goals", "parameters"):
+                if setup.get(what):
+                    lines.append(f"  {what}: " + ", ".join(entry["name"] for entry in setup[what]))
+        elif source is not None:
+            head += f" {os.fspath(source)}"
+        elif self._request.get("goals"):
+            lines.append("  goals added: " + ", ".join(self.goals))
+        lines += [f"  {goal!r}" for goal, _ in self._callbacks]
+        lines += [f"  {k}={_short(v)}" for k, v in self._request.items() if k not in ("study", "goals", "_iterate") and v not in (None, {}, [])]
+        return "\n".join([head, *lines])
+
+    def _repr_html_(self) -> str:
+        return preformatted(self)
+
+
+def _short(value: Any) -> str:
+    """The first words of a value."""
+    line = (str(value) if isinstance(value, os.PathLike) else repr(value)).splitlines()[0]
+    return line if len(line) <= 60 else line[:59] + "…"
+
+
+def _without_files(message: str, output: PathLike | None) -> str:
+    """A message about an incomplete solve, with the way to continue from Python."""
+    place = "the solution has the best iterate" if output is None else f"the best iterate is in {os.fspath(output)}"
+    message = re.sub(r"the best iterate is in [^\n]*?; continue from [^\n]* with --resume", f"{place}; continue with solution.resume().solve()", message)
+    if output is None:
+        message = re.sub(r"the best iterate is in [^\n]*", place, message)
+    return message
 
 
 _CHANGES = (
@@ -482,12 +528,58 @@ def run(
     return run_tool(Written, "setup_file", request, threads=threads, write=True)
 
 
+class Walk(Result):
+    """The walk that :func:`predict_walk` found."""
+
+    @property
+    def speed(self) -> float:
+        """m/s."""
+        return float(self._values["speed"])
+
+    @property
+    def duration(self) -> float:
+        """Duration of a cycle, s."""
+        return float(self._values["duration"])
+
+    @property
+    def objective(self) -> float:
+        """The minimised cost."""
+        return float(self._values["objective"])
+
+    @property
+    def seconds(self) -> float:
+        """Solution time, s."""
+        return float(self._values["seconds"])
+
+    @property
+    def page(self) -> Page:
+        """A page of the walk: animated figure, joint angles, ground forces."""
+        from ._model import Page
+
+        html = self._values.get("page")
+        if html is None:
+            raise ValueError(f"no walk was found: {self.message}")
+        return Page(html)
+
+    def view(self) -> Page:
+        """The page, as for other results."""
+        return self.page
+
+    def _figure(self) -> str | None:
+        picture: str | None = self._values.get("picture")
+        return picture
+
+    def __repr__(self) -> str:
+        head = "Walk" + ("" if self.solved else f" (not solved: {self.message})")
+        return f"{head} at {self.speed:g} m/s: objective {self.objective:.5g}, a cycle takes {self.duration:.3f} s"
+
+
 def predict_walk(
     speed: float = 1.3, *, slope_deg: float = 0.0, ankle_spring: float = 0.0, threads: int | None = None
-) -> Result:
+) -> Walk:
     """The minimum-effort walk of the built-in planar walker at a speed, m/s, on a slope (positive uphill), with springs at the ankles, N·m/rad."""
-    request = {"speed": speed, "slope_deg": slope_deg, "ankle_spring": ankle_spring, "page": f"{MEMORY}/walk.html"}
-    return run_tool(Result, "predict_walk", request, threads=threads)
+    request = {"speed": speed, "slope_deg": slope_deg, "ankle_spring": ankle_spring, "page": f"{MEMORY}/walk.html", "picture": f"{MEMORY}/walk.svg"}
+    return run_tool(Walk, "predict_walk", request, threads=threads)
 
 
-__all__: Sequence[str] = ("Certificate", "Phase", "Solution", "Study", "predict_walk", "run", "study", "study_text")
+__all__: Sequence[str] = ("Certificate", "Phase", "Solution", "Study", "Walk", "predict_walk", "run", "study", "study_text")

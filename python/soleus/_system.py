@@ -65,11 +65,12 @@ class System:
     fiber lengths), ``e`` controls (excitations); :attr:`coordinates`, :attr:`states` and :attr:`controls` give the order of their columns. Missing
     arguments have the values of the model's default state; missing controls are zero."""
 
-    __slots__ = ("_core", "evaluate", "linearize")
+    __slots__ = ("_core", "_opensim_faults", "evaluate", "linearize")
     _core: _soleus.System
 
-    def __init__(self, core: _soleus.System) -> None:
+    def __init__(self, core: _soleus.System, opensim_faults: bool = False) -> None:
         self._core = core
+        self._opensim_faults = opensim_faults
         # The compiled functions themselves: a call costs no detour.
         object.__setattr__(self, "evaluate", core.evaluate)
         object.__setattr__(self, "linearize", core.linearize)
@@ -261,7 +262,7 @@ class System:
         return Batch(self._core.batch(n, method, accuracy, threads), self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _compiled, (self._core.document_bytes(), self._core.file)
+        return _compiled, (self._core.document_bytes(), self._core.file, self._opensim_faults)
 
     def __repr__(self) -> str:
         n = {k: len(self._core.layout(k)) for k in ("coordinates", "states", "controls", "muscles", "bodies")}
@@ -271,8 +272,8 @@ class System:
         )
 
 
-def _compiled(data: bytes, name: str) -> System:
-    return System(_soleus.Model.read_bytes(data, name).compile())
+def _compiled(data: bytes, name: str, opensim_faults: bool = False) -> System:
+    return System(_soleus.Model.read_bytes(data, name).compile(opensim_faults), opensim_faults)
 
 
 def _nvrtc() -> list[str]:
@@ -302,23 +303,72 @@ class StepGradient:
 
 class Batch:
     """Many simulations of one model. ``q``, ``u``, ``z``, ``e`` and ``time`` are live NumPy arrays with one row per copy: write states and controls into
-    them, and read the result of :meth:`step` from them. Do not step and write from two threads at the same time."""
+    them (``batch.e[:] = …`` or ``batch.e = …``), and read the result of :meth:`step` from them. Do not step and write from two threads at the same time."""
 
-    __slots__ = ("_core", "system", "q", "u", "z", "e", "time", "failed")
-    q: Array
-    u: Array
-    z: Array
-    e: Array
-    time: Array
-    failed: NDArray[np.bool_]
+    __slots__ = ("_core", "system", "_q", "_u", "_z", "_e", "_time", "_failed")
 
     def __init__(self, core: _soleus.Batch | _soleus.LanesBatch, system: System) -> None:
         self._core = core
         self.system = system
-        self.q, self.u, self.z, self.e = core.q, core.u, core.z, core.e
-        self.time = core.time
-        self.failed = core.failed
+        self._q, self._u, self._z, self._e = core.q, core.u, core.z, core.e
+        self._time = core.time
+        self._failed = core.failed
+
+    # The arrays are those that the steps compute with: assigning to one writes into it.
+
+    @property
+    def q(self) -> Array:
+        """Coordinates, rad and m."""
+        return self._q
+
+    @q.setter
+    def q(self, values: ArrayLike) -> None:
+        self._q[...] = values
+
+    @property
+    def u(self) -> Array:
+        """Speeds, rad/s and m/s."""
+        return self._u
+
+    @u.setter
+    def u(self, values: ArrayLike) -> None:
+        self._u[...] = values
+
+    @property
+    def z(self) -> Array:
+        """States of muscles and other forces."""
+        return self._z
+
+    @z.setter
+    def z(self, values: ArrayLike) -> None:
+        self._z[...] = values
+
+    @property
+    def e(self) -> Array:
+        """Controls."""
+        return self._e
+
+    @e.setter
+    def e(self, values: ArrayLike) -> None:
+        self._e[...] = values
+
+    @property
+    def time(self) -> Array:
+        """Times, s."""
+        return self._time
+
+    @time.setter
+    def time(self, values: ArrayLike) -> None:
+        self._time[...] = values
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
         """Copies that could not go on; they keep their last good state until they are reset."""
+        return self._failed
+
+    @failed.setter
+    def failed(self, values: ArrayLike) -> None:
+        self._failed[...] = values
 
     def __len__(self) -> int:
         return len(self._core)
@@ -396,12 +446,39 @@ class DeviceBatch:
     """Many simulations of one model on a CUDA device. ``q``, ``u``, ``z``, ``e`` and ``time`` are arrays on the device, one row per copy, which PyTorch,
     JAX and CuPy share without a copy: ``torch.from_dlpack(batch.q)``. Copies that fail have states that are not finite."""
 
-    __slots__ = ("_core", "system", "q", "u", "z", "e", "time")
+    __slots__ = ("_core", "system", "_arrays")
 
     def __init__(self, core: _soleus.DeviceBatch, system: System) -> None:
         self._core = core
         self.system = system
-        self.q, self.u, self.z, self.e, self.time = (core.array(name) for name in ("q", "u", "z", "e", "time"))
+        self._arrays = {name: core.array(name) for name in ("q", "u", "z", "e", "time")}
+
+    # Without setters: an array that another library made would not be the one that steps compute with.
+
+    @property
+    def q(self) -> _soleus.DeviceArray:
+        """Coordinates, rad and m."""
+        return self._arrays["q"]
+
+    @property
+    def u(self) -> _soleus.DeviceArray:
+        """Speeds, rad/s and m/s."""
+        return self._arrays["u"]
+
+    @property
+    def z(self) -> _soleus.DeviceArray:
+        """States of muscles and other forces."""
+        return self._arrays["z"]
+
+    @property
+    def e(self) -> _soleus.DeviceArray:
+        """Controls."""
+        return self._arrays["e"]
+
+    @property
+    def time(self) -> _soleus.DeviceArray:
+        """Times, s."""
+        return self._arrays["time"]
 
     def __len__(self) -> int:
         return len(self._core)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
@@ -134,7 +135,13 @@ class Table:
     # Other tables made of it.
 
     def lowpass(self, cutoff_hz: float) -> Table:
-        """Low-pass filter: third-order Butterworth, zero phase, as in OpenSim's tools."""
+        """Low-pass filter: third-order Butterworth, zero phase, as in OpenSim's tools. The cutoff must be below half the rate of the rows; as in OpenSim,
+        a higher one is lowered to 0.49 of the rate, with a warning."""
+        if len(self) > 1:
+            rate = (len(self) - 1) / float(self.time[-1] - self.time[0])
+            if cutoff_hz >= 0.5 * rate:
+                message = f"a cutoff of {cutoff_hz:g} Hz is not below half the rate of the rows ({rate:.4g} Hz); {0.49 * rate:.4g} Hz is used"
+                warnings.warn(message, UserWarning, stacklevel=2)
         return Table._of(self._core.lowpass(cutoff_hz))
 
     def resample(self, rate_hz: float | None = None, *, times: ArrayLike | None = None, degree: int = 5) -> Table:
@@ -226,7 +233,10 @@ class Table:
 
     @staticmethod
     def from_arrow(source: object, *, time: str = "time", degrees: bool | None = None) -> Table:
-        """A table from a data frame: polars, pandas (≥ 2.2), pyarrow, DuckDB, or any other object with Arrow's capsule interface."""
+        """A table from a data frame: polars, pandas (≥ 2.2), pyarrow, DuckDB, or any other object with Arrow's capsule interface.
+
+        pyarrow keeps what the header of the table says (units, degrees, vectors); polars, pandas and DuckDB do not: give ``degrees``, and units with
+        :meth:`replace`."""
         return Table._of(_soleus.Table.from_arrow(source, time, degrees))
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings as _warnings
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +45,9 @@ class Error(Exception):
         self.diagnostics = diagnostics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.message, self.diagnostics)
+        # Numbers and names of files, and what was added to it on the way.
+        more = {k: getattr(self, k) for k in ("errno", "strerror", "filename") if getattr(self, k, None) is not None}
+        return type(self), (self.message, self.diagnostics), {**self.__dict__, **more}
 
 
 class InputError(Error, ValueError):
@@ -90,12 +93,40 @@ _KINDS: dict[str, type[Error]] = {
 }
 
 
+# Flags of the command whose keyword has another name.
+_KEYWORDS = {"from": "time", "to": "time", "resume": "solution.resume().solve()", "fit-paths": "model.fit_paths()", "intervals": "mesh"}
+_PHRASES = {
+    "map them with --map LAB=MODEL": "rename them: table.rename({LAB: MODEL})",
+    "soleus scale --marker-set": "model.scale(marker_set=…)",
+}
+# A command as a whole, which stays; or a flag, with a value.
+_FLAG = re.compile(r"soleus [a-z-]+ [^`()]*|--([a-z]+(?:-[a-z]+)*)(?:[ =]([\w.\-]*\d[\w.\-]*|markers|forces|analog)(?=[`),;\s]|$))?")
+
+
+def _in_python(text: str) -> str:
+    """A message of the library with keywords in place of the command's flags: `--barrier 1e-3` is `barrier=1e-3`."""
+
+    def keyword(found: re.Match[str]) -> str:
+        flag, value = found.groups()
+        if flag is None:
+            return found.group()
+        name = _KEYWORDS.get(flag, flag.replace("-", "_"))
+        return name if value is None else f"{name}={value!r}" if value.isalpha() and value.islower() else f"{name}={value}"
+
+    for phrase, other in _PHRASES.items():
+        text = text.replace(phrase, other)
+    return _FLAG.sub(keyword, text)
+
+
 def _diagnostics(told: list[tuple[str, str, int, str, str, str]]) -> tuple[Diagnostic, ...]:
-    return tuple(Diagnostic(*d) for d in told)
+    return tuple(
+        Diagnostic(severity, file, line, component, _in_python(message), _in_python(hint))
+        for severity, file, line, component, message, hint in told
+    )
 
 
 def _make(kind: str, message: str, told: list[tuple[str, str, int, str, str, str]], number: int | None) -> Error:
-    text = message.removeprefix("error: ")
+    text = _in_python(message.removeprefix("error: "))
     made = _KINDS.get(kind, InputError)(text, _diagnostics(told))
     if number is not None and isinstance(made, OSError):
         made.errno = number

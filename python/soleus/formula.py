@@ -12,7 +12,8 @@ written into a study file, runs in any number of threads without Python, and can
 ``m.joint_force("knee_r")`` and others listed in the guide to formulas. ``*`` in a name is a wildcard inside :func:`sum_of`,
 :func:`mean_of`, :func:`min_of` and :func:`max_of`.
 
-Traced values cannot be used in an ``if``; use :func:`where`.
+Traced values cannot be used in an ``if``; use :func:`where`. Comparisons, ``==`` and ``!=`` among them, are conditions of the formula. Functions of NumPy
+that formulas have too (``np.sin``, ``np.maximum``, ``np.where``) can be applied to traced values; others raise with the line.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
+
+import numpy as np
 
 if TYPE_CHECKING:
     from ._callback import CallbackGoal
@@ -33,8 +36,6 @@ class Expr:
     """A traced value: a number, a vector or a condition of the model at one point in time."""
 
     __slots__ = ("_pieces", "_level")
-    # NumPy leaves operators to us.
-    __array_ufunc__ = None
 
     def __init__(self, pieces: Sequence[Any], level: int) -> None:
         # Words, and parts with the lowest level at which they need no parentheses.
@@ -96,6 +97,25 @@ class Expr:
     def __ge__(self, other: Operand) -> Expr:
         return self._compared(">=", other)
 
+    # Conditions too, as in a formula: an answer of Python would be that of two objects.
+
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        return self._compared("==", self._operand("==", other))
+
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        return self._compared("!=", self._operand("!=", other))
+
+    __hash__ = object.__hash__
+
+    @staticmethod
+    def _operand(sign: str, other: object) -> Operand:
+        if isinstance(other, (Expr, int, float)):
+            return other
+        raise TypeError(
+            f"{_caller()}: a traced value cannot be compared with a {type(other).__name__} by `{sign}`; compare it with a number or another traced "
+            "value, and use `is` for None"
+        )
+
     def _compared(self, sign: str, other: Operand) -> Expr:
         return Expr([(self, _SUM), f" {sign} ", (expr(other), _SUM)], _COMPARE)
 
@@ -109,16 +129,24 @@ class Expr:
         return Expr(["not ", (self, _NOT)], _NOT)
 
     def __bool__(self) -> bool:
-        frame = sys._getframe(1)
         raise TypeError(
-            f"{frame.f_code.co_filename}, line {frame.f_lineno}: a traced value is not a number, so it cannot be used in an `if`, `and` or "
+            f"{_caller()}: a traced value is not a number, so it cannot be used in an `if`, `and` or "
             "`max()`; use where(condition, a, b), `&`, `|`, and the functions of soleus.formula"
         )
 
     def __float__(self) -> float:
-        frame = sys._getframe(1)
-        where_ = f"{frame.f_code.co_filename}, line {frame.f_lineno}"
-        raise TypeError(f"{where_}: a traced value is not a number; use the functions of soleus.formula instead of those of math")
+        raise TypeError(f"{_caller()}: a traced value is not a number; use the functions of soleus.formula instead of those of math")
+
+    # Functions of NumPy that formulas have too; others name the line.
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        made = _UFUNCS.get(ufunc.__name__) if method == "__call__" and not options else None
+        name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        return _of_numpy(made, name, inputs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        name = f"{func.__module__}.{func.__name__}"
+        return _of_numpy(None if kwargs else _NUMPY.get(name), name, args)
 
     # Components of a vector.
 
@@ -147,6 +175,28 @@ class Expr:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Expr, (self._pieces, self._level)
+
+
+def _caller() -> str:
+    """File and line of the code that uses a traced value: the first that is neither ours nor NumPy's."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (frame.f_code.co_filename == __file__ or "numpy" in frame.f_globals.get("__name__", "").split(".")):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+def _of_numpy(made: Callable[..., Expr] | None, name: str, inputs: Sequence[Any]) -> Expr:
+    """A function of NumPy as one of formulas; arguments are traced values and numbers."""
+    if made is None:
+        raise TypeError(f"{_caller()}: {name} cannot be applied to traced values; use operators and the functions of soleus.formula")
+    plain = []
+    for x in inputs:
+        if not isinstance(x, Expr) and np.ndim(x) > 0:
+            raise TypeError(
+                f"{_caller()}: a traced value cannot be combined with an array; use vector(x, y, z), sum_of() and the other functions of soleus.formula"
+            )
+        plain.append(x if isinstance(x, Expr) else float(x))
+    return made(*plain)
 
 
 class Word(Expr):
@@ -233,8 +283,10 @@ def call(name: str, *arguments: Operand) -> Expr:
     return Expr([*pieces, ")"], _ATOM)
 
 
-def where(condition: Expr, a: Operand, b: Operand) -> Expr:
-    """``a`` if the condition holds, otherwise ``b``."""
+def where(condition: Expr | bool, a: Operand, b: Operand) -> Expr:
+    """``a`` if the condition holds, otherwise ``b``. A condition that Python knows already chooses one of them."""
+    if not isinstance(condition, Expr):
+        return expr(a if condition else b)
     return call("where", condition, a, b)
 
 
@@ -361,6 +413,69 @@ asin, acos, atan, sinh, cosh, tanh = (_elementary(n) for n in ("asin", "acos", "
 def atan2(y: Operand, x: Operand) -> Expr:
     """The angle of the point (x, y), rad."""
     return call("atan2", y, x)
+
+
+# What NumPy's functions are in formulas.
+_UFUNCS: dict[str, Callable[..., Expr]] = {
+    "add": lambda a, b: expr(a) + b,
+    "subtract": lambda a, b: expr(a) - b,
+    "multiply": lambda a, b: expr(a) * b,
+    "divide": lambda a, b: expr(a) / b,
+    "true_divide": lambda a, b: expr(a) / b,
+    "power": lambda a, b: expr(a) ** b,
+    "float_power": lambda a, b: expr(a) ** b,
+    "negative": lambda a: -expr(a),
+    "positive": expr,
+    "absolute": lambda a: call("abs", a),
+    "fabs": lambda a: call("abs", a),
+    "square": lambda a: expr(a) ** 2,
+    "reciprocal": lambda a: 1 / expr(a),
+    "hypot": lambda a, b: call("hypot", a, b),
+    "sign": lambda a: call("sign", a),
+    "floor": lambda a: call("floor", a),
+    "ceil": lambda a: call("ceil", a),
+    "log10": lambda a: call("log10", a),
+    "maximum": max_of,
+    "fmax": max_of,
+    "minimum": min_of,
+    "fmin": min_of,
+    "less": lambda a, b: expr(a) < b,
+    "less_equal": lambda a, b: expr(a) <= b,
+    "greater": lambda a, b: expr(a) > b,
+    "greater_equal": lambda a, b: expr(a) >= b,
+    "equal": lambda a, b: expr(a) == expr(b),
+    "not_equal": lambda a, b: expr(a) != expr(b),
+    "logical_and": lambda a, b: a & b,
+    "logical_or": lambda a, b: a | b,
+    "logical_not": lambda a: ~a,
+    "bitwise_and": lambda a, b: a & b,
+    "bitwise_or": lambda a, b: a | b,
+    "invert": lambda a: ~a,
+    "radians": lambda a: call("radians", a),
+    "deg2rad": lambda a: call("radians", a),
+    "degrees": lambda a: call("degrees", a),
+    "rad2deg": lambda a: call("degrees", a),
+    "sqrt": sqrt,
+    "exp": exp,
+    "log": log,
+    "sin": sin,
+    "cos": cos,
+    "tan": tan,
+    "arcsin": asin,
+    "arccos": acos,
+    "arctan": atan,
+    "arctan2": atan2,
+    "sinh": sinh,
+    "cosh": cosh,
+    "tanh": tanh,
+}
+_NUMPY: dict[str, Callable[..., Expr]] = {
+    "numpy.where": where,
+    "numpy.clip": clamp,
+    "numpy.dot": dot,
+    "numpy.cross": cross,
+    "numpy.linalg.norm": norm,
+}
 
 
 def _escaped(text: str) -> str:

@@ -6,6 +6,7 @@ import _thread
 import pathlib
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,6 +44,27 @@ def test_analytic_arrays_are_live(models: pathlib.Path) -> None:
     batch.reset(np.array([True, False, True, True]))
     np.testing.assert_array_equal(q[0], before[0])
     assert batch.time.tolist() == [0.0, 0.01, 0.0, 0.0] and not np.array_equal(q[1], before[1])
+
+
+@pytest.mark.parametrize("backend", ["engine", "lanes"])
+def test_analytic_assigning_to_an_array_writes_into_it(backend: Any) -> None:
+    batch = sl.example("gait2d").compile().batch(3, backend=backend)
+    views = {name: getattr(batch, name) for name in ("q", "u", "z", "e", "time", "failed")}
+    rng = np.random.default_rng(7)
+    for name, view in views.items():
+        values = rng.random(view.shape) > 0.5 if name == "failed" else rng.random(view.shape)
+        setattr(batch, name, values)
+        assert np.shares_memory(getattr(batch, name), view)
+        np.testing.assert_array_equal(view, values)
+    batch.e = 0.25
+    batch.e += 0.25
+    assert np.all(views["e"] == 0.5)
+    with pytest.raises(ValueError):
+        batch.q = np.zeros((4, 9))
+    batch.reset()
+    batch.e = np.array([[0.0], [0.5], [1.0]])
+    batch.step(0.01)
+    assert not np.array_equal(batch.z[0], batch.z[1]) and not np.array_equal(batch.z[1], batch.z[2])
 
 
 def test_identity_numbers_that_vary_are_those_of_a_changed_model(models: pathlib.Path) -> None:
@@ -214,3 +236,21 @@ def test_analytic_a_step_without_gradient_says_why() -> None:
         batch.gradient(0.01)
     with pytest.raises(ValueError, match="shape"):
         sl.example("leg_swing").compile().batch(2).gradient(0.01, q=np.zeros(5))
+
+
+def test_analytic_lanes_and_gradients_can_be_interrupted() -> None:
+    system = sl.example("gait2d").compile()
+    lanes = system.batch(20_000, backend="lanes")
+    press = threading.Timer(0.5, _thread.interrupt_main)
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        lanes.step(50.0, 50_000)
+    press.join()
+    # Copies are at the end of the step or where they were, or could not go on.
+    assert set(np.round(lanes.time[~lanes.failed], 6)) <= {0.0, 50.0} and 0.0 in lanes.time
+    engine = system.batch(20_000)
+    press = threading.Timer(0.5, _thread.interrupt_main)
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.gradient(0.05, 50, q=np.ones(9))
+    press.join()

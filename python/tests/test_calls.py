@@ -25,6 +25,7 @@ def test_identity_a_scaled_subject_is_used_as_its_model() -> None:
     assert subject.mass == pytest.approx(12.0) and subject.compile().coordinates == subject.model.compile().coordinates
     with pytest.raises(AttributeError):
         subject.no_such_thing
+    assert "/markerset/B" in subject and "nobody" not in subject and {"muscles", "inverse_dynamics", "factors"} <= set(dir(subject))
     again = pickle.loads(pickle.dumps(subject))
     assert again.mass == subject.mass and again.factors == subject.factors
 
@@ -38,7 +39,7 @@ def test_analytic_a_static_trial_determines_the_sizes() -> None:
 def test_analytic_quality_says_how_good_a_result_is() -> None:
     model, markers = plate(), seen(0.5)
     # One marker is 5 cm off throughout: the largest error is above the limit, and names it.
-    moved = sl.Table(markers.time, {c: markers[c] + (0.05 if c == "C" else 0.0) * np.array([0, 0, 1.0]) for c in markers.labels})
+    moved = sl.Table(markers.time, {c: markers[c] + (0.05 if c == "C" else 0.0) * np.array([0, 0, 1.0]) for c in markers.labels}, metadata=markers.metadata)
     good, bad = model.inverse_kinematics(markers).quality, model.inverse_kinematics(moved).quality
     assert good.ok and not bad.ok
     rms, largest = bad
@@ -46,6 +47,25 @@ def test_analytic_quality_says_how_good_a_result_is() -> None:
     # One of three markers: 5 cm / √3.
     assert rms.value == pytest.approx(0.05 / np.sqrt(3), abs=1e-6)
     assert bad.table()[1]["ok"] is False and "ABOVE" in repr(bad)
+
+
+def test_analytic_quality_counts_actuators_and_not_measured_forces() -> None:
+    t = [0.0, 0.1]
+    forces = sl.Table(t, {"soleus": [9.0, 9.0], "knee_reserve": [2.0, 1.0], "calcn_r_load": [800.0, 700.0]})
+    activations = sl.Table(t, {"soleus": [0.1, 0.2], "knee_reserve": [0.2, 0.1]})
+    tables = {"StaticOptimization_force": forces, "StaticOptimization_activation": activations}
+    found = sl.StaticOptimizationResult({"tables": tables}, {})
+    found._muscles = ("soleus",)
+    reserve, activation = found.quality
+    assert reserve.value == 2.0 and reserve.where.startswith("knee_reserve") and activation.where.startswith("soleus")
+
+
+def test_analytic_a_predicted_walk_says_what_it_is() -> None:
+    walk = sl.Walk({"speed": 1.3, "duration": 1.1, "objective": 0.065, "seconds": 20.0, "page": "<html></html>", "picture": "<svg></svg>"}, {})
+    assert (walk.speed, walk.duration, walk.objective) == (1.3, 1.1, 0.065) and walk.view().html == walk.page.html == "<html></html>"
+    assert "1.3 m/s" in repr(walk) and "<svg>" in walk._repr_html_()
+    with pytest.raises(ValueError, match="no walk was found: stopped"):
+        sl.Walk({"speed": 1.3, "page": None}, {"verdict": "error: stopped"}).page
 
 
 def test_identity_gym_is_found_in_the_package() -> None:

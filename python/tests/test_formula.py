@@ -69,6 +69,43 @@ def test_analytic_an_if_names_its_line_and_where() -> None:
         sl.force(coordinate="knee")(lambda m, k: k)
 
 
+def test_analytic_equality_is_a_condition() -> None:
+    m = f.ModelSymbols()
+    a = m.q("a")
+    assert str(f.where(a == 0, 1, 2)) == "where(q[a] == 0, 1, 2)"
+    assert str(f.where(a != m.u("a"), 1, 2)) == "where(q[a] != u[a], 1, 2)"
+    assert str(f.where(0 == a, 1, 2)) == "where(q[a] == 0, 1, 2)"
+    assert str(f.where(np.float64(0.5) == a, 1, 2)) == "where(0.5 == q[a], 1, 2)"
+    assert str(f.where(True, a, 2)) == "q[a]"
+    assert len({a, m.q("a")}) == 2
+    for wrong in (lambda: 1 if a == 0 else 2, lambda: a in [m.q("b")], lambda: a == "a", lambda: a != None):  # noqa: E711
+        with pytest.raises(TypeError, match=r"test_formula.py, line \d+: a traced value"):
+            wrong()
+
+
+def test_analytic_functions_of_numpy() -> None:
+    a = f.ModelSymbols().q("a")
+    for made, text in [
+        (np.sin(a), "sin(q[a])"),
+        (np.arctan2(a, 2.0), "atan2(q[a], 2)"),
+        (np.maximum(a, 0), "max(q[a], 0)"),
+        (np.float64(3.0) / a, "3 / q[a]"),
+        (np.square(a) + np.hypot(1.0, a), "q[a] ^ 2 + hypot(1, q[a])"),
+        (np.where(a > 0, a, 0.0), "where(q[a] > 0, q[a], 0)"),
+        (np.clip(a, 0, 1), "clamp(q[a], 0, 1)"),
+        (np.array(2.0) * a, "2 * q[a]"),
+    ]:
+        assert str(made) == text
+    for wrong, advice in [
+        (lambda: np.arcsinh(a), "numpy.arcsinh cannot be applied.*soleus.formula"),
+        (lambda: np.add.reduce(a), "numpy.add.reduce cannot"),
+        (lambda: np.mean(a), "numpy.mean cannot"),
+        (lambda: np.ones(3) * a, r"with an array; use vector\(x, y, z\)"),
+    ]:
+        with pytest.raises(TypeError, match=r"test_formula.py, line \d+: .*" + advice):
+            wrong()  # type: ignore[no-untyped-call]
+
+
 def test_identity_a_traced_goal_is_the_built_in_one(models: pathlib.Path) -> None:
     """Effort as a formula: the same iterates, and the same text in a study file gives the same bytes."""
     file = models.parent / "examples" / "kick.toml"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import pathlib
 import signal
+import threading
+import time
 
 import pytest
 
@@ -61,3 +64,25 @@ def test_identity_ray_gives_the_same_bytes() -> None:
 def test_analytic_nowhere() -> None:
     with pytest.raises(ValueError, match="the moon"):
         sl.map(killed, [1], on="the moon")
+
+
+def endless(seconds: float) -> int:
+    """Work that only a stop ends."""
+    batch = sl.read(MODEL).compile().batch(1000, threads=1)
+    for _ in range(100_000):
+        batch.step(0.01, 10)
+    return 0
+
+
+def test_analytic_ctrl_c_stops_running_threads() -> None:
+    press = threading.Timer(1.0, _thread.interrupt_main)
+    before = threading.active_count()
+    press.start()
+    with pytest.raises(sl.Interrupted) as caught:
+        sl.map(endless, [1.0, 2.0, 3.0], on="threads", workers=2)
+    assert [f.kind for _, f in caught.value.partial.failures] == ["Stopped"] * 3
+    # Every 50 ms they look whether to stop; the rest is for a busy machine.
+    deadline = time.monotonic() + 10.0
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert threading.active_count() <= before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import pathlib
 import pickle
 import subprocess
@@ -156,3 +157,79 @@ def test_identity_reference_models_have_every_property(reference: pathlib.Path) 
                     setattr(component, key, value)
         after = model.compile().evaluate(want=["udot"], equilibrate=True)["udot"]
         np.testing.assert_array_equal(before, after, err_msg=name)
+
+
+def test_identity_components_travel() -> None:
+    model = sl.example("leg_swing")
+    for one in (model["soleus"], model.muscles, model["soleus"]["path"]):
+        for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
+            assert repr(again) == repr(one)
+    copied = copy.deepcopy(model["soleus"])
+    copied.max_isometric_force = 1.0
+    assert model["soleus"].max_isometric_force != 1.0
+
+
+def test_identity_errors_travel(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(sl.FileError) as caught:
+        sl.read(tmp_path / "nowhere.osim")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.errno == caught.value.errno == errno.ENOENT and str(again) == str(caught.value)
+    stopped = pickle.loads(pickle.dumps(sl.Interrupted(partial=[1])))
+    assert stopped.partial == [1]
+
+
+ADDED = {
+    "contacts": '<ContactSphere name="new"><socket_frame>/bodyset/shank</socket_frame><radius>0.1</radius></ContactSphere>',
+    "markers": '<?xml version="1.0"?>\n<!-- of the <lab> -->\n<Marker name="new"><socket_parent_frame>/bodyset/shank</socket_parent_frame></Marker>',
+    "constraints": '<PointConstraint name="new"><socket_body_1>/ground</socket_body_1><socket_body_2>/bodyset/shank</socket_body_2></PointConstraint>',
+    "bodies": '<Body name="new"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body>',
+    "controllers": '<PrescribedController name="new"></PrescribedController>',
+    "forces": '<CoordinateActuator name="new"><coordinate>knee_angle</coordinate><optimal_force>1</optimal_force></CoordinateActuator>',
+}
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_analytic_added_components_are_in_the_set_of_their_class(kind: str) -> None:
+    model = sl.example("leg_swing")
+    before = len(getattr(model, kind))
+    added = model.add(ADDED[kind])
+    assert added.name == "new" and len(getattr(model, kind)) == before + 1 and getattr(model, kind)["new"] == added
+    model.compile()
+    if kind == "bodies":
+        joint = model.add(
+            '<WeldJoint name="to_new"><socket_parent_frame>/bodyset/foot</socket_parent_frame><socket_child_frame>/bodyset/new</socket_child_frame></WeldJoint>'
+        )
+        assert joint.path == "/jointset/to_new"
+        model.compile()
+
+
+def test_analytic_what_cannot_be_added_changes_nothing() -> None:
+    model = sl.example("leg_swing")
+    before = model.to_bytes()
+    for text, message in [
+        ('<Marker name="x"><socket_parent_frame>/bodyset/nobody</socket_parent_frame></Marker>', "nobody"),
+        ('<Nonsense name="x"/>', "Nonsense"),
+        ('<WrapCylinder name="x"/>', "part of a body"),
+        ('<Coordinate name="x"/>', "part of a joint"),
+        ("no element", "XML element"),
+    ]:
+        with pytest.raises(sl.InputError, match=message):
+            model.add(text)
+        assert model.to_bytes() == before
+    model.compile()
+
+
+def test_analytic_tables_and_figures_of_notebooks() -> None:
+    model = sl.example("leg_swing")
+    assert "<td>soleus</td>" in model.muscles._repr_html_() and "max_isometric_force" in model["soleus"]._repr_html_()
+    motion = model.simulate(0.02)
+    assert "<svg" in motion._repr_html_() and "<pre>Motion" in pickle.loads(pickle.dumps(motion))._repr_html_()
+    study = sl.predict.walk(sl.example("gait2d"))
+    assert "goals: " in repr(study) and len(repr(study)) < 1000 and "<pre>Study" in study._repr_html_()
+
+
+def test_analytic_properties_that_nobody_reads_are_numbers() -> None:
+    model = sl.example("leg_swing")
+    assert model["soleus"].optimal_force is None
+    model["soleus"].optimal_force = 1
+    assert model["soleus"].optimal_force == 1.0

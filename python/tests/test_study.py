@@ -8,6 +8,8 @@ import pickle
 import signal
 import threading
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,27 @@ def test_identity_tracking_in_memory(models: pathlib.Path) -> None:
         np.testing.assert_allclose(found[label], states[label][::5], atol=0.05)
 
 
+def test_identity_copies_of_a_study_are_independent(models: pathlib.Path) -> None:
+    motion = sl.example("leg_swing").simulate(0.1, excitation=0.05, interval=0.01)
+    angles = motion.states.select([c for c in motion.states.labels if c.endswith("/value")])
+
+    @sl.goal
+    def quiet(m: Any) -> Any:
+        return m.u("knee_angle") ** 2
+
+    tracked = sl.example("leg_swing").track(angles, remove_muscles=True, reserves=200, mesh_interval=0.05)
+    for study in (tracked, sl.study(models.parent / "examples" / "kick.toml", intervals=5)):
+        before = list(study.goals)
+        other = study.with_options(tolerance=1e-3)
+        other.goals.add(quiet, weight=0.1)
+        assert list(study.goals) == before and list(other.goals) == [*before, "quiet"]
+        solution = other.solve()
+        resumed = solution.resume(tolerance=1e-4)
+        resumed.goals.remove("quiet")
+        other.goals.add(quiet, weight=0.2)
+        assert list(solution.resume().goals) == [*before, "quiet"] and list(resumed.goals) == before
+
+
 def test_identity_a_study_changed_in_memory(models: pathlib.Path) -> None:
     """Twice the weight of every goal is twice the objective, at the same motion; a model in memory is that of the file."""
     file = models.parent / "examples" / "kick.toml"
@@ -103,3 +126,28 @@ def test_identity_a_study_changed_in_memory(models: pathlib.Path) -> None:
     study.goals.remove("initial_activation")
     assert list(study.goals) == ["effort"] and len(sl.study(file).goals) == 2
     assert pickle.loads(pickle.dumps(study)).data == study.data
+
+
+def test_analytic_messages_name_what_python_has(tmp_path: pathlib.Path, models: pathlib.Path) -> None:
+    study = sl.study(models.parent / "examples" / "kick.toml", intervals=10)
+    with pytest.warns(sl.NotSolvedWarning) as caught:
+        solution = study.solve(max_iterations=3)
+    for text in (solution.message, str(caught[0].message)):
+        assert text is not None and "--" not in text and "(memory)" not in text and "kick_solution" not in text
+        assert "the solution has the best iterate; continue with solution.resume().solve()" in text and "`max_iterations`" in text
+    assert solution.resume().solve().solved
+    with pytest.warns(sl.NotSolvedWarning, match="the best iterate is in .*kick.sto; continue with solution"):
+        study.solve(max_iterations=3, output=tmp_path / "kick.sto")
+    assert (tmp_path / "kick.sto").is_file()
+
+
+def test_analytic_problems_by_keywords_have_no_file(tmp_path: pathlib.Path) -> None:
+    @sl.force(coordinate="knee_angle", parameters={"k": (0, 100)})
+    def spring(m: Any, k: Any) -> Any:
+        return -k * m.q("knee_angle")
+
+    study = sl.example("leg_swing").track(sl.Table([0, 1], {"knee_angle": [0.0, 0.1]}, degrees=False))
+    with pytest.raises(TypeError, match="`k` of force `spring`.*soleus.study"):
+        study.model.add(spring)
+    with pytest.raises(TypeError, match="keywords"):
+        study.save(tmp_path / "track.toml")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import _thread
+import copy
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -208,3 +214,44 @@ def test_opensim_val_accelerations(reference: pathlib.Path) -> None:
         np.testing.assert_allclose(udot, p["udot"], atol=1e-5 * max(1.0, np.abs(p["udot"]).max()))
         checked += 1
     assert checked > 0
+
+
+def interrupted_after(work: Callable[[], object], seconds: float = 0.5) -> float:
+    """Seconds between Ctrl-C, pressed as another thread does it, and the end of the work."""
+    press = threading.Timer(seconds, _thread.interrupt_main)
+    begin = time.monotonic()
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+        press.join()
+        pytest.skip("the work was done before Ctrl-C")
+    press.join()
+    return time.monotonic() - begin - seconds
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_analytic_work_on_many_states_stops_at_ctrl_c(system: sl.System, threads: int) -> None:
+    n = 500_000
+    q = np.tile(system.defaults()["q"], (n, 1))
+    one = q[:20_000]
+    # Threads take 64 states at a time, and the calling one looks every 50 ms; the rest is for a busy machine. All of the work would take minutes.
+    for work in (
+        lambda: [system.evaluate(q, want=["udot", "moment_arm", "muscle.tendon_force"], threads=threads) for _ in range(100)],
+        lambda: [system.jacobian(one, threads=threads) for _ in range(100)],
+        lambda: [system.linearize(one, threads=threads) for _ in range(100)],
+    ):
+        assert interrupted_after(work) < 5.0
+
+
+def test_identity_blocks_of_states_do_not_matter(system: sl.System) -> None:
+    """One thread takes states in blocks of 64 too."""
+    q = np.tile(system.defaults()["q"], (200, 1)) + np.linspace(-0.1, 0.1, 200)[:, None]
+    many = system.evaluate(q, threads=1)
+    np.testing.assert_array_equal(many, system.evaluate(q, threads=2))
+    np.testing.assert_array_equal(many[[0, 63, 64, 199]], [system.evaluate(q[i]) for i in (0, 63, 64, 199)])
+
+
+def test_identity_a_pickled_system_keeps_its_faults(models: pathlib.Path) -> None:
+    for faults in (False, True):
+        again = pickle.loads(pickle.dumps(sl.read(models / "leg_swing.osim").compile(opensim_faults=faults)))
+        assert again._opensim_faults is faults and copy.deepcopy(again)._opensim_faults is faults

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -164,3 +165,22 @@ def test_analytic_damaged_files_are_refused(reference: pathlib.Path) -> None:
             assert len(sl.table(file).labels) > 0
         except sl.Error as e:
             assert str(e)
+
+
+def test_identity_units_and_vectors_survive_pyarrow() -> None:
+    pytest.importorskip("pyarrow")
+    t = np.linspace(0, 1, 11)
+    markers = sl.Table(t, {"A": np.ones((11, 3)), "B": np.zeros((11, 3))}, name="trial", metadata={"Units": "mm", "DataRate": "10"})
+    again = sl.Table.from_arrow(markers.to_arrow())
+    assert again == markers and again.units == "mm" and again.is_vectors and again.metadata == markers.metadata
+    part = sl.Table.from_arrow(markers.to_arrow().select(["time", "A_1", "B_2"]))
+    assert part.labels == ["A_1", "B_2"] and part.units == "mm"
+
+
+def test_analytic_a_cutoff_above_half_the_rate_warns() -> None:
+    table = sl.Table(np.linspace(0, 1, 101), {"x": np.sin(np.linspace(0, 9, 101))})
+    with pytest.warns(UserWarning, match="60 Hz is not below half the rate of the rows \\(100 Hz\\); 49 Hz is used"):
+        table.lowpass(60.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table.lowpass(6.0)

@@ -48,7 +48,7 @@ def seen(t_end: float = 4.0, size: float = 1.0) -> sl.Table:
     turn, tx, ty = pose(t)
     s, c = np.sin(turn), np.cos(turn)
     place = lambda p: np.column_stack([tx + size * (c * p[0] - s * p[1]), ty + size * (s * p[0] + c * p[1]), 0 * t + size * p[2]])  # noqa: E731
-    return sl.Table(t, {n: place(p) for n, p in MARKERS.items()})
+    return sl.Table(t, {n: place(p) for n, p in MARKERS.items()}, metadata={"Units": "m"})
 
 
 def test_analytic_markers_to_moments() -> None:
@@ -209,3 +209,24 @@ def test_identity_static_optimization_through_memory(gait: pathlib.Path) -> None
     assert 0 < a.activations["soleus_r"].max() <= 1
     reactions = model.analyze(gait / "subject01_walk1_ik.mot", ["joint-reaction", "kinematics"], loads=loads, time=(0.6, 0.7))
     assert "JointReaction_ReactionLoads" in list(reactions)
+
+
+def test_analytic_tables_without_units_warn() -> None:
+    bare = seen(0.1).replace(metadata={"DataRate": "100"})
+    with pytest.warns(UserWarning, match="no unit and are taken as m"):
+        motion = plate().inverse_kinematics(bare).motion
+    assert motion.degrees is True
+    unknown = sl.Table(motion.time, {c: motion[c] for c in motion.labels})
+    with pytest.warns(UserWarning, match="taken as radians"):
+        plate().inverse_dynamics(unknown)
+
+
+def test_analytic_a_model_without_markers_says_so() -> None:
+    with pytest.raises(sl.InputError, match="the model has no markers") as caught:
+        sl.example("leg_swing").inverse_kinematics(seen(0.1))
+    assert "--" not in str(caught.value) and "model.scale(marker_set=…)" in str(caught.value)
+
+
+def test_analytic_unknown_names_are_a_sentence() -> None:
+    with pytest.raises(TypeError, match=r"track has no `sparkling`\. It has: "):
+        sl.example("leg_swing").track(seen(0.1), sparkling=1).solve()

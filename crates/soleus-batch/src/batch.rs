@@ -132,9 +132,23 @@ impl BatchPrograms {
     /// Advances all copies by steps of `h` seconds, in place. A copy whose state is not finite after a step, or with a
     /// vanishing pivot, keeps its state before that step and is marked in `failed`.
     pub fn step(&self, x: &mut [f64], copies: usize, h: f64, count: usize, failed: &mut [bool]) {
+        self.step_while(x, copies, h, count, failed, &|| true);
+    }
+
+    /// Advances copies as [`step`](Self::step) does while `going_on`, which every thread asks before it takes some copies. Those that
+    /// are not taken stay as they are; their times tell which.
+    pub fn step_while(
+        &self,
+        x: &mut [f64],
+        copies: usize,
+        h: f64,
+        count: usize,
+        failed: &mut [bool],
+        going_on: &(dyn Fn() -> bool + Sync),
+    ) {
         x[self.layout().inputs() * copies..].fill(h);
         let steps = Steps { count, time: self.layout().time, length: h };
-        self.step.advance(x, copies, self.options.threads, steps, failed);
+        self.step.advance_while(x, copies, self.options.threads, steps, failed, going_on);
     }
 
     /// Gradient of Σ wᵢ x⁺ᵢ, where x⁺ are coordinates, speeds and states of forces after a step of `h` seconds from

@@ -110,7 +110,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
             None => recorded.write(cx)?,
         };
         if let Some(parts) = a.slurm {
-            return finish(cx, Ok(ArrayScript::new(&file, parts.into())));
+            return finish(cx, Ok(ArrayScript::new(&file, &cx.files.absolute(&file), parts.into())));
         }
         let request = Pipeline { again: a.again, jobs: a.jobs, shard: a.shard, ..Pipeline::of_file(file) };
         finish(cx, request.run(cx))

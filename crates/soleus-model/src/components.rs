@@ -63,6 +63,8 @@ impl PropertyValue {
             PropertyValue::Numbers(_) => numbers().map(PropertyValue::Numbers),
             PropertyValue::Words(_) => Some(PropertyValue::Words(split_words(&text))),
             PropertyValue::Other if element.children().next().is_some() => Some(PropertyValue::Other),
+            // Nobody reads it: the value says what it is.
+            PropertyValue::Other => Some(guessed(element).read(element)),
             _ => None,
         };
         read.unwrap_or(PropertyValue::Text(text))

@@ -259,6 +259,9 @@ fn c_name(name: &str) -> PyResult<CString> {
     CString::new(name).map_err(|_| PyValueError::new_err("a column name contains a zero byte"))
 }
 
+/// Begins the keys of a table's header among those of a schema.
+const HEADER: &str = "soleus.header.";
+
 /// The stream of a table: times and a column for each number.
 pub fn stream_of_table<'py>(py: Python<'py>, table: &Arc<Table>) -> PyResult<Bound<'py, PyCapsule>> {
     let names = match table.element() {
@@ -277,10 +280,14 @@ pub fn stream_of_table<'py>(py: Python<'py>, table: &Arc<Table>) -> PyResult<Bou
         Some(false) => "no",
         None => "",
     };
-    let mut pairs = vec![("soleus.name", table.name.as_str())];
+    let element = table.element().name();
+    let mut pairs = vec![("soleus.name", table.name.as_str()), ("soleus.element", &element)];
     if !degrees.is_empty() {
         pairs.push(("soleus.inDegrees", degrees));
     }
+    let header: Vec<(String, &str)> =
+        table.metadata.iter().map(|(k, v)| (format!("{HEADER}{k}"), v.as_str())).collect();
+    pairs.extend(header.iter().map(|(k, v)| (k.as_str(), *v)));
     let metadata = metadata(&pairs);
     capsule(py, Batch { rows: table.rows(), columns, metadata, owner: Some(table.clone()) })
 }
@@ -420,7 +427,14 @@ pub fn table_of(source: &Bound<'_, PyAny>, time: &str, degrees: Option<bool>) ->
     let said = |key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
     table.name = said("soleus.name").unwrap_or("").to_string();
     table.in_degrees = degrees.or(said("soleus.inDegrees").map(|v| v == "yes"));
-    Ok(table.into())
+    let header = pairs.iter().filter_map(|(k, v)| Some((k.strip_prefix(HEADER)?.to_string(), v.clone())));
+    table.metadata = header.collect();
+    // Vectors came as a column for each component. If somebody took some of them away, columns stay what they are.
+    let packed = said("soleus.element")
+        .filter(|e| *e == Element::Vec(3).name())
+        .and_then(|_| table.packed().ok())
+        .filter(|packed| packed.element() == Element::Vec(3));
+    Ok(packed.unwrap_or(table).into())
 }
 
 /// A column as it is read.

@@ -198,10 +198,12 @@ impl PyBatch {
         };
         let (sums, w, threads) = (weights.shape()[1], weights.as_slice()?, self.threads);
         let batch = &mut *batch;
+        let interrupt = Interrupt::new();
         let found = py.detach(|| {
             batch.update(&numbers, threads)?;
-            batch.gradients(at, dt, steps, w, sums, threads)
+            batch.gradients_while(at, dt, steps, w, sums, threads, &|| interrupt.going_on())
         });
+        interrupt.raised()?;
         let found = found.map_err(|e| raise(py, "input", &e))?;
         let (count, nx) = (self.count, weights.shape()[2]);
         let ne = batch.evaluator().system.num_controls;

@@ -3,7 +3,7 @@
 use crate::batch::method_of;
 use crate::error::raise;
 use crate::system::PySystem;
-use crate::watch::Writing;
+use crate::watch::{Interrupt, Writing};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray3,
     PyUntypedArrayMethods,
@@ -14,6 +14,9 @@ use pyo3::types::PySlice;
 use soleus::states::{LanesBatch, lanes};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Whether to take more copies, or to stop.
+type GoingOn<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// Many simulations of one model on the lanes of this CPU.
 #[pyclass(frozen, name = "LanesBatch", module = "soleus._soleus")]
@@ -78,12 +81,13 @@ impl PyLanesBatch {
         self.x.bind(py).as_any().get_item(rows)?.getattr("T")
     }
 
-    /// Calls `work` with the batch, all states and the numbers that differ, the lock released.
+    /// Calls `work` with the batch, all states, the numbers that differ and what says whether to go on, the lock released. With its result
+    /// what stopped it, if something did.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut LanesBatch, &mut [f64], &[&[f64]]) -> Result<T, soleus::Error> + Send,
-    ) -> PyResult<T> {
+        work: impl FnOnce(&mut LanesBatch, &mut [f64], &[&[f64]], &GoingOn) -> Result<T, soleus::Error> + Send,
+    ) -> PyResult<(T, PyResult<()>)> {
         let mut batch = self.alone()?;
         let varied = self.varied.lock().unwrap_or_else(PoisonError::into_inner);
         let numbers: Vec<_> = varied.iter().map(|a| a.bind(py).try_readonly()).collect::<Result<_, _>>()?;
@@ -91,7 +95,9 @@ impl PyLanesBatch {
         let mut x = self.x.bind(py).try_readwrite()?;
         let (x, batch) = (x.as_slice_mut()?, &mut *batch);
         let _writing = Writing::begin(py);
-        py.detach(|| work(batch, x, &numbers)).map_err(|e| raise(py, "input", &e))
+        let interrupt = Interrupt::new();
+        let done = py.detach(|| work(batch, x, &numbers, &|| interrupt.going_on()));
+        Ok((done.map_err(|e| raise(py, "input", &e))?, interrupt.raised()))
     }
 }
 
@@ -155,16 +161,18 @@ impl PyLanesBatch {
     /// Takes every copy `dt` further. Returns how many could not go on, and why the first could not.
     #[pyo3(signature = (dt, steps=1))]
     fn step(&self, py: Python<'_>, dt: f64, steps: usize) -> PyResult<(usize, Option<String>)> {
-        let failures = self.with(py, |batch, x, numbers| batch.step(x, numbers, dt, steps))?;
+        let (failures, stopped) =
+            self.with(py, |batch, x, numbers, going_on| batch.step_while(x, numbers, dt, steps, going_on))?;
         let mut failed = self.failed.bind(py).try_readwrite()?;
         let mut failed = failed.as_array_mut();
         failures.iter().for_each(|f| failed[f.copy] = true);
+        stopped?;
         Ok((failures.len(), failures.first().map(|f| format!("copy {}: {}", f.copy, f.why))))
     }
 
     /// Accelerations and rates of the states of forces of all copies.
     fn rates<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let y = self.with(py, |batch, x, numbers| batch.evaluate(x, numbers))?;
+        let (y, _) = self.with(py, |batch, x, numbers, _| batch.evaluate(x, numbers))?;
         let n = self.alone()?.layout().u.len();
         let y = y.into_pyarray(py);
         let count = self.count;
@@ -186,7 +194,10 @@ impl PyLanesBatch {
         steps: usize,
     ) -> PyResult<(Bound<'py, PyArray3<f64>>, Bound<'py, PyArray3<f64>>, usize, Option<String>)> {
         let (sums, nx, w) = (weights.shape()[1], weights.shape()[2], weights.as_slice()?);
-        let found = self.with(py, |batch, x, numbers| batch.gradients(x, numbers, dt, steps, w, sums))?;
+        let (found, stopped) = self.with(py, |batch, x, numbers, going_on| {
+            batch.gradients_while(x, numbers, dt, steps, w, sums, going_on)
+        })?;
+        stopped?;
         let ne = self.alone()?.layout().e.len();
         let why = found.failures.first().map(|f| format!("copy {}: {}", f.copy, f.why));
         let by_x = found.x.into_pyarray(py).reshape([self.count, sums, nx])?;

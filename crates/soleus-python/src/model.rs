@@ -122,7 +122,7 @@ impl PyModel {
 /// A property that is not there, with the names nearest to it.
 fn no_property(path: &str, class: &str, name: &str, names: &[String]) -> PyErr {
     let near = nearest_name(name, names.iter().map(String::as_str), 2);
-    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+    let near = near.map_or(".".to_string(), |n| format!("; did you mean `{n}`?"));
     let list = names.join(", ");
     PyAttributeError::new_err(format!("{class} `{path}` has no property `{name}`{near} It has: {list}"))
 }

@@ -5,7 +5,7 @@ use crate::batch::PyBatch;
 use crate::device::PyDeviceBatch;
 use crate::error::raise;
 use crate::lanes::PyLanesBatch;
-use crate::watch::{Writing, threads};
+use crate::watch::{Interrupt, Writing, threads};
 use numpy::{IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -274,9 +274,15 @@ impl PySystem {
             let found = match many {
                 // One state is done sooner than the lock is given back and taken again.
                 None => evaluator.evaluate(&states, &quantities, &mut out, 1),
-                Some(_) => py.detach(|| {
-                    evaluator.evaluate(&states, &quantities, &mut out, crate::watch::threads(threads))
-                }),
+                Some(_) => {
+                    let (threads, interrupt) = (self::threads(threads), Interrupt::new());
+                    let going_on = || interrupt.going_on();
+                    let found = py.detach(|| {
+                        evaluator.evaluate_while(&states, &quantities, &mut out, threads, &going_on)
+                    });
+                    interrupt.raised()?;
+                    found
+                }
             };
             warn(py, found.map_err(|e| raise(py, "input", &e))?)?;
         }
@@ -323,8 +329,10 @@ impl PySystem {
         };
         let (xdot, lambda) = (rows("xdot", &xdot)?, rows("multipliers", &lambda)?);
         let derivatives = self.derivatives(py);
-        let found =
-            py.detach(|| derivatives.jacobians(&states, xdot, lambda, crate::watch::threads(threads)));
+        let (threads, interrupt) = (self::threads(threads), Interrupt::new());
+        let going_on = || interrupt.going_on();
+        let found = py.detach(|| derivatives.jacobians_while(&states, xdot, lambda, threads, &going_on));
+        interrupt.raised()?;
         let (values, troubles) = found.map_err(|e| raise(py, "input", &e))?;
         warn(py, troubles)?;
         let many = axis(&[states.time, states.q, states.u, states.z, states.e]);
@@ -373,7 +381,10 @@ impl PySystem {
             equilibrate,
         };
         let derivatives = self.derivatives(py);
-        let found = py.detach(|| derivatives.linearize(&states, crate::watch::threads(threads)));
+        let (threads, interrupt) = (self::threads(threads), Interrupt::new());
+        let going_on = || interrupt.going_on();
+        let found = py.detach(|| derivatives.linearize_while(&states, threads, &going_on));
+        interrupt.raised()?;
         let ([f, a, b], troubles) = found.map_err(|e| raise(py, "input", &e))?;
         warn(py, troubles)?;
         let many = axis(&[states.time, states.q, states.u, states.z, states.e]);

@@ -533,7 +533,7 @@ fn check_fields(tool: &str, given: &Value, known: &Value) -> PyResult<()> {
             Some(inner) => check_fields(&format!("{tool}.{key}"), value, inner)?,
             None => {
                 let near = nearest_name(key, known.keys().map(String::as_str), 2);
-                let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                let near = near.map_or(".".to_string(), |n| format!("; did you mean `{n}`?"));
                 let all = known.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
                 return Err(PyTypeError::new_err(format!("{tool} has no `{key}`{near} It has: {all}")));
             }

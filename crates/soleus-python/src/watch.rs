@@ -104,7 +104,7 @@ pub fn run<T: Send>(
             let (mut interruption, mut has_shown) = (None, false);
             while receiver.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
                 let look = Python::attach(|py| {
-                    py.check_signals()?;
+                    check(py)?;
                     let shown = show.filter(|_| door.start.elapsed() > PATIENCE);
                     let progress = shown.and_then(|show| Some((show, door.messages().progress.take()?)));
                     if let Some((show, progress)) = progress {
@@ -132,6 +132,12 @@ pub fn run<T: Send>(
     let (value, interruption) = done?;
     let messages = door.messages.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Done { value, messages, interruption })
+}
+
+/// Raises what stops the work of the calling thread: Ctrl-C in the main thread, and in others what the package says.
+fn check(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()?;
+    py.import("soleus._stop")?.call_method0("check").map(|_| ())
 }
 
 /// How many calls write into arrays without holding the interpreter's lock, now.
@@ -164,7 +170,7 @@ pub fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
-/// Whether Ctrl-C was pressed during work that the calling thread does itself.
+/// Whether work that the calling thread does itself should stop: Ctrl-C was pressed, or the package says so.
 pub struct Interrupt {
     caller: ThreadId,
     looked: Mutex<Instant>,
@@ -182,13 +188,13 @@ impl Interrupt {
         }
     }
 
-    /// False once it was pressed. Only the calling thread looks, as Python tells only its main thread.
+    /// False once it should. Only the calling thread looks, as Python tells only its main thread of Ctrl-C.
     pub fn going_on(&self) -> bool {
         if std::thread::current().id() == self.caller {
             let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
             if looked.elapsed() >= BETWEEN_LOOKS {
                 *looked = Instant::now();
-                if let Err(e) = Python::attach(|py| py.check_signals()) {
+                if let Err(e) = Python::attach(check) {
                     *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
                     self.is_over.store(true, Ordering::Relaxed);
                 }
@@ -197,7 +203,7 @@ impl Interrupt {
         !self.is_over.load(Ordering::Relaxed)
     }
 
-    /// What Python raised, if it was pressed.
+    /// What Python raised, if it should stop.
     pub fn raised(self) -> PyResult<()> {
         self.raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }

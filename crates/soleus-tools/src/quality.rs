@@ -185,17 +185,35 @@ fn check_lengths(model: &Model, motion: &Table, log: &mut Diagnostics) {
     }
 }
 
+/// What is wrong if the data and the model have no marker in common, with some names of both.
+pub fn no_common_marker<'a>(
+    data: impl ExactSizeIterator<Item = &'a str>,
+    model: impl ExactSizeIterator<Item = &'a str>,
+) -> String {
+    fn sample<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+        let more = if names.len() > 4 { ", …" } else { "" };
+        format!("{}{more}", names.take(4).collect::<Vec<_>>().join(", "))
+    }
+    match (data.len(), model.len()) {
+        (_, 0) => "the model has no markers".to_string(),
+        (0, _) => "the data have no markers".to_string(),
+        _ => format!(
+            "the data and the model have no marker in common: the data have {}; the model has {}",
+            sample(data),
+            sample(model)
+        ),
+    }
+}
+
 /// Checks markers (in meters) against those of a model: names that do not match, units, and axes.
 pub fn check_markers(model: &Model, system: &System, markers: &Table, log: &mut Diagnostics) {
     let shared: Vec<(usize, usize)> = (markers.labels().iter().enumerate())
         .filter_map(|(i, l)| model.markers.iter().position(|m| m.name == *l).map(|k| (i, k)))
         .collect();
     if shared.is_empty() {
-        let sample = |names: Vec<&str>| names.into_iter().take(4).collect::<Vec<_>>().join(", ");
-        let data = sample(markers.labels().iter().map(String::as_str).collect());
-        let own = sample(model.markers.iter().map(|m| m.name.as_str()).collect());
-        let message = format!(
-            "the data and the model have no marker in common: the data have {data}, …; the model has {own}, …"
+        let message = no_common_marker(
+            markers.labels().iter().map(String::as_str),
+            model.markers.iter().map(|m| m.name.as_str()),
         );
         log.error(
             0,

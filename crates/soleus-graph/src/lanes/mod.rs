@@ -89,7 +89,7 @@ impl Lanes {
     pub fn run(&self, x: &[f64], y: &mut [f64], n: usize, threads: usize) {
         assert_eq!(x.len(), self.inputs() * n, "inputs of all copies");
         assert_eq!(y.len(), self.outputs() * n, "outputs of all copies");
-        self.share(n, threads, Job { x: x.as_ptr(), y: y.as_mut_ptr(), n, advance: None });
+        self.share(n, threads, Job { x: x.as_ptr(), y: y.as_mut_ptr(), n, advance: None }, &|| true);
     }
 
     /// Replaces the first inputs of each copy by the outputs, repeatedly and in place, for a program whose outputs are
@@ -100,18 +100,39 @@ impl Lanes {
     ///
     /// If `x` or `failed` has a wrong length, or there are more outputs than inputs.
     pub fn advance(&self, x: &mut [f64], n: usize, threads: usize, steps: Steps, failed: &mut [bool]) {
+        self.advance_while(x, n, threads, steps, failed, &|| true);
+    }
+
+    /// Advances copies as [`advance`](Self::advance) does while `going_on`, which every thread asks before it takes some copies.
+    /// Those that are not taken stay as they are. The calling thread takes copies too.
+    ///
+    /// # Panics
+    ///
+    /// As [`advance`](Self::advance).
+    pub fn advance_while(
+        &self,
+        x: &mut [f64],
+        n: usize,
+        threads: usize,
+        steps: Steps,
+        failed: &mut [bool],
+        going_on: &(dyn Fn() -> bool + Sync),
+    ) {
         assert_eq!(x.len(), self.inputs() * n, "inputs of all copies");
         assert_eq!(failed.len(), n, "a mark for each copy");
         assert!(self.outputs() <= steps.time + 1 && steps.time < self.inputs(), "states come first");
         let advance = Some((steps, failed.as_mut_ptr()));
-        self.share(n, threads, Job { x: x.as_ptr(), y: x.as_mut_ptr(), n, advance });
+        self.share(n, threads, Job { x: x.as_ptr(), y: x.as_mut_ptr(), n, advance }, going_on);
     }
 
     /// Threads take some copies at a time until none is left: one that is held up by others on the machine holds up nobody.
-    fn share(&self, n: usize, threads: usize, job: Job) {
+    fn share(&self, n: usize, threads: usize, job: Job, going_on: &(dyn Fn() -> bool + Sync)) {
         let blocks = n.div_ceil(COPIES_AT_A_TIME);
         let next = AtomicUsize::new(0);
         let take = || {
+            if !going_on() {
+                return None;
+            }
             let block = next.fetch_add(1, Ordering::Relaxed);
             (block < blocks).then(|| block * COPIES_AT_A_TIME..n.min((block + 1) * COPIES_AT_A_TIME))
         };

@@ -47,10 +47,11 @@ pub struct ArrayScript {
 }
 
 impl ArrayScript {
-    /// For a pipeline file, with a number of parts.
-    pub fn new(pipeline: &Path, parts: usize) -> Self {
+    /// For a pipeline file, with a number of parts. Jobs begin in the folder from which the script is submitted: the script names the
+    /// file by its `absolute` path.
+    pub fn new(pipeline: &Path, absolute: &Path, parts: usize) -> Self {
         let name = stem_of(pipeline, "pipeline");
-        let quoted = pipeline.display().to_string().replace('\'', r"'\''");
+        let quoted = absolute.display().to_string().replace('\'', r"'\''");
         let job: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let text = format!(
             "#!/bin/sh\n\
@@ -96,9 +97,9 @@ mod tests {
 
     #[test]
     fn issue_python_names_with_quotes_stay_in_their_quotes() {
-        let script = ArrayScript::new(Path::new("a b/it's.toml"), 3);
+        let script = ArrayScript::new(Path::new("a b/it's.toml"), Path::new("/data/a b/it's.toml"), 3);
         assert_eq!(script.file, Path::new("a b/it's.slurm"));
-        assert!(script.text.contains(r"'a b/it'\''s.toml' --shard"), "{}", script.text);
+        assert!(script.text.contains(r"'/data/a b/it'\''s.toml' --shard"), "{}", script.text);
         assert!(script.text.contains("--job-name=it_s\n") && script.text.contains("--array=1-3\n"));
     }
 }

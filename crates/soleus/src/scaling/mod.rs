@@ -21,6 +21,7 @@ use soleus_model::marker_set::{
     marker_set_document, markers_of, rename_marker, retain_markers, update_markers,
 };
 use soleus_model::{Diagnostics, Document, Element, Model, ScaleOptions};
+use soleus_tools::quality::no_common_marker;
 use soleus_tools::scale::{
     Factors, Measured, Measurement, Placed, Sizes, fit_sizes, height_of, is_on_landmark, match_markers,
     measure, place_markers, place_markers_in_motion, scale_model,
@@ -329,12 +330,8 @@ impl Scaling {
         }
         let found = match_markers(&own, table.labels(), &self.map);
         if found.same == 0 && found.renamed.is_empty() {
-            let sample = |names: &[String]| names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
-            let message = format!(
-                "the data and the model have no marker in common: the data have {}, …; the model has {}, …",
-                sample(table.labels()),
-                sample(&own)
-            );
+            let message =
+                no_common_marker(table.labels().iter().map(String::as_str), own.iter().map(String::as_str));
             return Err(Error::content(source.path(), 0, "", message, "map them with --map LAB=MODEL"));
         }
         // All at once, as a new name may be the old one of another marker.

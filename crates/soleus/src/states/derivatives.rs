@@ -1,6 +1,6 @@
 //! Exact derivatives at many states.
 
-use super::{Evaluator, Pool, Room, Rows, States, Troubles, shared};
+use super::{Evaluator, GoingOn, Pool, Room, Rows, States, Troubles, shared};
 use crate::error::Error;
 use soleus_dynamics::implicit::{ImplicitJacobian, ImplicitSystem, JacobianWorkspace, SparseMatrix};
 use soleus_dynamics::joint::angles_rate;
@@ -85,6 +85,18 @@ impl Derivatives {
         lambda: Option<Rows>,
         threads: usize,
     ) -> Result<(JacobianValues, Troubles), Error> {
+        self.jacobians_while(states, xdot, lambda, threads, &|| true)
+    }
+
+    /// [`jacobians`](Self::jacobians) while `going_on`, as for [`Evaluator::evaluate_while`].
+    pub fn jacobians_while(
+        &self,
+        states: &States,
+        xdot: Option<Rows>,
+        lambda: Option<Rows>,
+        threads: usize,
+        going_on: &GoingOn,
+    ) -> Result<(JacobianValues, Troubles), Error> {
         let count = self.evaluator.count(states)?;
         let (nx, m) = (self.implicit.num_states(), self.implicit.num_multipliers());
         for (name, rows, width) in [("xdot", &xdot, nx), ("multipliers", &lambda, m)] {
@@ -100,7 +112,7 @@ impl Derivatives {
         let mut values: Vec<Vec<f64>> = sizes.iter().map(|n| vec![0.0; n * count]).collect();
         let mut out: Vec<&mut [f64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
         let given = (xdot.as_ref(), lambda.as_ref());
-        let troubles = shared(count, threads, &sizes, &mut out, &|range, mine| {
+        let troubles = shared(count, threads, &sizes, &mut out, going_on, &|range, mine| {
             self.evaluator.with_room(|room| {
                 let mut mine_room = self.rooms.take(|| self.room());
                 let troubles = self.run(room, &mut mine_room, states, given, range, (&sizes, mine));
@@ -184,13 +196,23 @@ impl Derivatives {
     /// Linearizes the motion ẋ = f(x, e): A = ∂f/∂x and B = ∂f/∂e at all states, dense, row by row. Exact, by dual
     /// numbers.
     pub fn linearize(&self, states: &States, threads: usize) -> Result<([Vec<f64>; 3], Troubles), Error> {
+        self.linearize_while(states, threads, &|| true)
+    }
+
+    /// [`linearize`](Self::linearize) while `going_on`, as for [`Evaluator::evaluate_while`].
+    pub fn linearize_while(
+        &self,
+        states: &States,
+        threads: usize,
+        going_on: &GoingOn,
+    ) -> Result<([Vec<f64>; 3], Troubles), Error> {
         let count = self.evaluator.count(states)?;
         let system = &*self.evaluator.system;
         let (nx, ne) = (self.implicit.num_states(), system.num_controls);
         let sizes = [nx, nx * nx, nx * ne];
         let mut values = sizes.map(|n| vec![0.0; n * count]);
         let mut out: Vec<&mut [f64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
-        let troubles = shared(count, threads, &sizes, &mut out, &|range, mine| {
+        let troubles = shared(count, threads, &sizes, &mut out, going_on, &|range, mine| {
             self.evaluator.with_room(|room| {
                 let mut dual = self.dual_rooms.take(|| DualRoom::new(system));
                 let mut troubles = Troubles::default();

@@ -86,6 +86,22 @@ impl Batch {
         sums: usize,
         threads: usize,
     ) -> Result<StepGradients, Error> {
+        self.gradients_while(at, dt, steps, weights, sums, threads, &|| true)
+    }
+
+    /// [`gradients`](Self::gradients) while `going_on`, which every thread asks before each copy. Gradients of those that are not
+    /// reached have no meaning. The last share of the copies is computed on the calling thread.
+    #[allow(clippy::too_many_arguments)]
+    pub fn gradients_while(
+        &self,
+        at: At,
+        dt: f64,
+        steps: usize,
+        weights: &[f64],
+        sums: usize,
+        threads: usize,
+        going_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<StepGradients, Error> {
         let s = &*self.evaluator().system;
         let (n, nz, ne) = (s.tree.num_mobilities, s.num_aux, s.num_controls);
         let (nx, count) = (2 * n + nz, self.count());
@@ -116,17 +132,21 @@ impl Batch {
         };
         let share = count.div_ceil(threads.clamp(1, count.max(1))).max(1);
         let (mut by_x, mut by_e) = (&mut found.x[..], &mut found.e[..]);
-        let failures = &mut found.failures;
+        let (failures, mut last) = (&mut found.failures, Vec::new());
         std::thread::scope(|scope| {
             let mut handles = Vec::new();
             for first in (0..count).step_by(share) {
                 let range = first..(first + share).min(count);
+                let is_last = range.end == count;
                 let mine = split(&mut by_x, range.len() * sums * nx);
                 let mine_e = split(&mut by_e, range.len() * sums * ne);
                 let work = move || {
                     let mut room = Backward::new(self);
                     let mut failures = Vec::new();
                     for (k, i) in range.enumerate() {
+                        if !going_on() {
+                            break;
+                        }
                         let g = &mut mine[k * sums * nx..(k + 1) * sums * nx];
                         let g_e = &mut mine_e[k * sums * ne..(k + 1) * sums * ne];
                         g.copy_from_slice(&weights[i * sums * nx..(i + 1) * sums * nx]);
@@ -146,9 +166,9 @@ impl Batch {
                     }
                     failures
                 };
-                // One thread needs no other.
-                if share >= count {
-                    failures.extend(work());
+                // The calling thread works too: one thread needs no other.
+                if is_last {
+                    last = work();
                 } else {
                     handles.push(scope.spawn(work));
                 }
@@ -157,6 +177,7 @@ impl Batch {
                 failures.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
         });
+        found.failures.extend(last);
         Ok(found)
     }
 }

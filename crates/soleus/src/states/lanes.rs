@@ -167,12 +167,25 @@ impl LanesBatch {
         dt: f64,
         steps: usize,
     ) -> Result<Vec<Failure>, Error> {
+        self.step_while(x, values, dt, steps, &|| true)
+    }
+
+    /// Advances copies as [`step`](Self::step) does while `going_on`, which every thread, the calling one among them, asks before it takes
+    /// some copies. Those that are not taken stay as they are; their times tell which.
+    pub fn step_while(
+        &mut self,
+        x: &mut [f64],
+        values: &[&[f64]],
+        dt: f64,
+        steps: usize,
+        going_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<Failure>, Error> {
         self.checked(x.len(), dt, steps)?;
         self.refresh()?;
         self.write_factors(x, values);
         let mut failed = vec![false; self.count];
         let rows = self.programs.rows() * self.count;
-        self.programs.step(&mut x[..rows], self.count, dt / steps as f64, steps, &mut failed);
+        self.programs.step_while(&mut x[..rows], self.count, dt / steps as f64, steps, &mut failed, going_on);
         let why = "a state after the step is not a number, or a pivot vanishes";
         let failures = failed.iter().enumerate().filter(|(_, f)| **f);
         Ok(failures.map(|(copy, _)| Failure { copy, why: why.to_string() }).collect())
@@ -200,6 +213,22 @@ impl LanesBatch {
         weights: &[f64],
         sums: usize,
     ) -> Result<StepGradients, Error> {
+        self.gradients_while(x, values, dt, steps, weights, sums, &|| true)
+    }
+
+    /// [`gradients`](Self::gradients) while `going_on`, which is asked before each step forwards and backwards. Gradients that were not
+    /// computed to the end have no meaning.
+    #[allow(clippy::too_many_arguments)]
+    pub fn gradients_while(
+        &mut self,
+        x: &mut [f64],
+        values: &[&[f64]],
+        dt: f64,
+        steps: usize,
+        weights: &[f64],
+        sums: usize,
+        going_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<StepGradients, Error> {
         self.checked(x.len(), dt, steps)?;
         self.refresh()?;
         self.write_factors(x, values);
@@ -212,6 +241,9 @@ impl LanesBatch {
         let mut course = vec![x[..rows].to_vec()];
         let mut failed = vec![false; n];
         for k in 1..=steps {
+            if !going_on() {
+                return Ok(StepGradients::default());
+            }
             let mut next = course[k - 1].clone();
             self.programs.step(&mut next, n, h, 1, &mut failed);
             course.push(next);
@@ -225,6 +257,9 @@ impl LanesBatch {
             let mut w: Vec<f64> =
                 (0..nx).flat_map(|i| (0..n).map(move |k| weights[(k * sums + sum) * nx + i])).collect();
             for at in course[..steps].iter().rev() {
+                if !going_on() {
+                    return Ok(StepGradients::default());
+                }
                 let g = self.programs.step_gradients(at, n, h, &w);
                 w.copy_from_slice(&g[..nx * n]);
                 for k in 0..n {

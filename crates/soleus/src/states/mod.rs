@@ -289,6 +289,19 @@ impl Evaluator {
         out: &mut [&mut [f64]],
         threads: usize,
     ) -> Result<Troubles, Error> {
+        self.evaluate_while(states, quantities, out, threads, &|| true)
+    }
+
+    /// Evaluates as [`evaluate`](Self::evaluate) does while `going_on`, which every thread, the calling one among them, asks
+    /// before it takes some states. Results of states that are not taken have no meaning.
+    pub fn evaluate_while(
+        &self,
+        states: &States,
+        quantities: &[Quantity],
+        out: &mut [&mut [f64]],
+        threads: usize,
+        going_on: &GoingOn,
+    ) -> Result<Troubles, Error> {
         let count = self.count(states)?;
         if quantities.iter().any(|q| q.needs_udot()) && states.udot.is_none() {
             return Err(self.wrong("`inverse_dynamics` needs accelerations".to_string(), "give `udot`"));
@@ -302,7 +315,7 @@ impl Evaluator {
             }
         }
         let job = Job { evaluator: self, states, quantities, sizes: &sizes };
-        Ok(shared(count, threads, &sizes, out, &|range, mine| {
+        Ok(shared(count, threads, &sizes, out, going_on, &|range, mine| {
             self.with_room(|room| job.run(room, range, mine))
         }))
     }
@@ -339,6 +352,9 @@ impl<T> Pool<T> {
     }
 }
 
+/// Whether to take more states, or to stop.
+type GoingOn<'a> = dyn Fn() -> bool + Sync + 'a;
+
 /// What a thread does with its stretch of states and of results.
 type Work<'a> = dyn Fn(Range<usize>, &mut [&mut [f64]]) -> Troubles + Sync + 'a;
 
@@ -347,9 +363,16 @@ const STATES_AT_A_TIME: usize = 64;
 
 /// Shares `count` states among threads, each with its stretches of every result, of which a state has `sizes` numbers. Threads take a stretch at a
 /// time until none is left, and the one that asks is one of them: a thread that others on the machine hold up holds up nobody.
-fn shared(count: usize, threads: usize, sizes: &[usize], out: &mut [&mut [f64]], work: &Work) -> Troubles {
+fn shared(
+    count: usize,
+    threads: usize,
+    sizes: &[usize],
+    out: &mut [&mut [f64]],
+    going_on: &GoingOn,
+    work: &Work,
+) -> Troubles {
     let threads = threads.clamp(1, count.div_ceil(FEWEST_STATES).max(1));
-    if threads == 1 {
+    if threads == 1 && count <= STATES_AT_A_TIME {
         return work(0..count, out);
     }
     let share = count.div_ceil(threads).min(STATES_AT_A_TIME);
@@ -372,7 +395,8 @@ fn shared(count: usize, threads: usize, sizes: &[usize], out: &mut [&mut [f64]],
         let mut troubles = Troubles::default();
         loop {
             // A list is whole at every moment, whatever the thread that held it did.
-            let next = stretches.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let next =
+                going_on().then(|| stretches.lock().unwrap_or_else(PoisonError::into_inner).next()).flatten();
             let Some((range, mut mine)) = next else { return troubles };
             troubles.add(work(range, &mut mine));
         }

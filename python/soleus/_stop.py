@@ -1,0 +1,33 @@
+"""Stopping what other threads compute: Python tells only its main thread of Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from .errors import Interrupted
+
+T = TypeVar("T")
+
+
+class _Here(threading.local):
+    event: threading.Event | None = None
+
+
+_here = _Here()
+
+
+def until(event: threading.Event, f: Callable[..., T], *arguments: object) -> T:
+    """Calls a function; long calls of Soleus in it end with :class:`Interrupted` as soon as the event is set."""
+    before, _here.event = _here.event, event
+    try:
+        return f(*arguments)
+    finally:
+        _here.event = before
+
+
+def check() -> None:
+    """Called by long computations every 50 ms, in the thread that called them."""
+    if _here.event is not None and _here.event.is_set():
+        raise Interrupted()
