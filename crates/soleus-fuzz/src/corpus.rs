@@ -58,6 +58,9 @@ pub fn files(target: &str) -> Vec<Vec<u8>> {
         }
         "controls" => all.push(setup::write_control_set(&scalars()).into_bytes()),
         "c3d" => all.extend([c3d(true), c3d(false)]),
+        "iterate" => all.extend(crate::tools::files("solve iterate").unwrap_or_default()),
+        "cycle" => all.push(CYCLE.as_bytes().to_vec()),
+        "limits" => all.push(LIMITS.as_bytes().to_vec()),
         "mat" => all.push(mat()),
         "stl" => all.push(binary_stl()),
         _ => {}
@@ -92,6 +95,13 @@ fn vectors() -> Table {
 
 /// A trial of three points, seven channels and a force plate; floats, or integers of a big-endian machine.
 fn c3d(is_float: bool) -> Vec<u8> {
+    let frame = |i: u16| (26 * i..26 * (i + 1)).map(f32::from).collect();
+    c3d_of(is_float, &["HEEL", "TOE", "ANG"], &[0, 1, 2, 3].map(frame))
+}
+
+/// A trial of points, seven channels and a force plate of two samples in each frame, mm, N and N mm. A frame has four numbers for each point,
+/// the last 0 where it is seen, then fourteen of the channels.
+pub(crate) fn c3d_of(is_float: bool, points: &[&str], frames: &[Vec<f32>]) -> Vec<u8> {
     let u16 = |x: u16| if is_float { x.to_le_bytes() } else { x.to_be_bytes() };
     let f32 = |x: f32| if is_float { x.to_le_bytes() } else { x.to_be_bytes() };
     let mut p = vec![1, 0x50, 0, if is_float { 84 } else { 86 }];
@@ -116,10 +126,10 @@ fn c3d(is_float: bool) -> Vec<u8> {
         record(id, name, &[]);
     }
     let scale = if is_float { -0.1 } else { 0.1 };
-    record(1, "USED", &integers(&[], &[3]));
+    record(1, "USED", &integers(&[], &[points.len() as u16]));
     record(1, "SCALE", &floats(&[], &[scale]));
     record(1, "RATE", &floats(&[], &[100.0]));
-    record(1, "LABELS", &text(&["HEEL", "TOE", "ANG"]));
+    record(1, "LABELS", &text(points));
     record(1, "UNITS", &text(&["mm"]));
     record(1, "ANGLES", &text(&["ANG"]));
     record(2, "USED", &integers(&[], &[7]));
@@ -144,13 +154,13 @@ fn c3d(is_float: bool) -> Vec<u8> {
     record(4, "LABELS", &text(&["Strike"]));
     record(4, "TIMES", &floats(&[2, 1], &[0.0, 0.02]));
     record(5, "ACTUAL_START_FIELD", &integers(&[2], &[1, 0]));
-    record(5, "ACTUAL_END_FIELD", &integers(&[2], &[4, 0]));
+    record(5, "ACTUAL_END_FIELD", &integers(&[2], &[frames.len() as u16, 0]));
     p.extend([0, 0]);
     p.resize(p.len().next_multiple_of(512), 0);
     p[2] = (p.len() / 512) as u8;
 
     let mut bytes = vec![2, 0x50];
-    for word in [3, 14, 1, 4, 10] {
+    for word in [points.len() as u16, 14, 1, frames.len() as u16, 10] {
         bytes.extend(u16(word));
     }
     bytes.extend(f32(scale));
@@ -159,15 +169,26 @@ fn c3d(is_float: bool) -> Vec<u8> {
     bytes.extend(f32(100.0));
     bytes.resize(512, 0);
     bytes.extend(p);
-    for k in 0..4 * (12 + 14) {
+    for x in frames.iter().flatten() {
         match is_float {
-            true => bytes.extend(f32(k as f32)),
-            false => bytes.extend(u16(k)),
+            true => bytes.extend(f32(*x)),
+            false => bytes.extend(u16(*x as u16)),
         }
     }
     bytes.resize(bytes.len().next_multiple_of(512), 0);
     bytes
 }
+
+/// Two curves over the gait cycle, one with its standard deviation.
+pub(crate) const CYCLE: &str = "percent,hip_angle_r,sd_hip_angle_r,knee_angle_r\n0,20.5,5,-4\n25,5,4,-15\n50,-11,4.5,-8\n75,15,,-55\n100,20,5,-4\n";
+
+/// Limits of controls: constant ones, defaults, and some over time.
+pub(crate) const LIMITS: &str = r#"<OpenSimDocument Version="40000"><ControlSet name="limits"><defaults><ControlLinear name="default"><default_min>0.02</default_min><default_max>1</default_max></ControlLinear></defaults><objects>
+<ControlLinear name="flexor.excitation"><is_model_control>true</is_model_control><use_steps>false</use_steps><x_nodes/><min_nodes><ControlLinearNode><t>0</t><value>0.02</value></ControlLinearNode><ControlLinearNode><t>0.1</t><value>0.05</value></ControlLinearNode></min_nodes>
+<max_nodes><ControlLinearNode><t>0</t><value>0.9</value></ControlLinearNode><ControlLinearNode><t>0.05</t><value>1</value></ControlLinearNode></max_nodes></ControlLinear>
+<ControlLinear name="extensor"><extrapolate>false</extrapolate><use_steps>true</use_steps></ControlLinear>
+<ControlConstant name="vasti"><default_min>0.01</default_min><default_max>0.99</default_max></ControlConstant></objects></ControlSet></OpenSimDocument>
+"#;
 
 /// Numbers, text, cells and a structure.
 fn mat() -> Vec<u8> {

@@ -1,7 +1,9 @@
 //! A small subject who walks: a model, markers, a motion, loads, and files that ask tools about them. All of it is right.
 
-use soleus::{Context, Files, Memory, Outcome, PlaceSensors, Synthesize};
-use soleus_io::table::{sto, trc};
+use crate::corpus::{self, c3d_of};
+use soleus::optimal_control::SolveOptions;
+use soleus::{Context, Files, Memory, Outcome, PlaceSensors, Solve, Synthesize, prediction};
+use soleus_io::table::{csv, sto, trc};
 use soleus_math::Table;
 use soleus_math::table::Element;
 use std::f64::consts::PI;
@@ -66,25 +68,95 @@ pub fn subject_files() -> Vec<(&'static str, Vec<u8>)> {
         ("states.json", STATES),
         ("cmc_tasks.xml", CMC_TASKS),
         ("parts.toml", PARTS),
+        ("limits.xml", corpus::LIMITS),
+        ("cycle.csv", corpus::CYCLE),
     ];
     let mut files: Vec<(&str, Vec<u8>)> = texts.map(|(n, t)| (n, t.as_bytes().to_vec())).to_vec();
     let text = |t: &Table| sto::write(t, sto::Digits::Shortest).into_bytes();
     files.push(("walk.trc", trc::write(&markers(), "walk.trc").unwrap_or_default().into_bytes()));
+    files.push(("walk.csv", csv::write(&markers()).into_bytes()));
+    files.push(("walk.c3d", recorded()));
     files.push(("walk.mot", text(&motion())));
     files.push(("plates.mot", text(&plates())));
     files.push(("controls.sto", text(&controls())));
+    files.push(("emg.sto", text(&signals())));
+    files.push(("kept.iterate", iterate(&files)));
+    files.push(("kept_walk.json", kept_walk().unwrap_or_default()));
     files
+}
+
+/// What a solve of the study has reached after three iterations.
+fn iterate(files: &[(&'static str, Vec<u8>)]) -> Vec<u8> {
+    let files = files.iter().fold(Memory::new(), |m, (name, bytes)| m.with(name, bytes.clone()));
+    let options = SolveOptions { save_iterates: true, ..few_iterations() };
+    let _ = Solve { study: "study.toml".into(), options, ..Solve::default() }.run(&Context::new(&files));
+    files.read("kept.iterate".as_ref()).unwrap_or_default()
+}
+
+/// A few iterations: a solver is not a tool for many cases. A mesh that fills memory is what a user may ask for.
+pub fn few_iterations() -> SolveOptions {
+    SolveOptions {
+        intervals: Some(4),
+        max_iterations: Some(3),
+        threads: Some(1),
+        solution: Some("solution.sto".into()),
+        iterate: Some("kept.iterate".into()),
+        ..SolveOptions::default()
+    }
+}
+
+/// Half of the walk that ships with Soleus, every tenth row, as a prediction keeps it.
+fn kept_walk() -> Option<Vec<u8>> {
+    let walker = prediction::walker(prediction::model().ok()?).ok()?;
+    let (table, _) = sto::read(WALK, "gait2d_walk.sto");
+    let table = table?;
+    let rows: Vec<usize> = (0..=table.rows() / 2).step_by(10).collect();
+    let columns = |names: &[String]| {
+        let column = |name: &String| match table.column(name) {
+            Some(c) => rows.iter().map(|r| c[*r]).collect::<Vec<f64>>(),
+            None => vec![0.1; rows.len()],
+        };
+        names.iter().map(|n| (n.clone(), column(n))).collect::<Vec<_>>()
+    };
+    let walk = serde_json::json!({
+        "conditions": { "speed": 1.3, "slope_deg": 0.0, "ankle_spring": 0.0 },
+        "times": rows.iter().map(|r| table.times()[*r]).collect::<Vec<f64>>(),
+        "states": columns(&walker.base.states),
+        "controls": columns(&walker.base.controls),
+    });
+    serde_json::to_vec(&walk).ok()
+}
+
+/// The markers and a force plate as a laboratory records them: z up, mm.
+fn recorded() -> Vec<u8> {
+    let markers = markers();
+    let frame = |row: usize| {
+        let at = |c: usize| 1000.0 * markers.columns()[c][row] as f32;
+        let points = (0..MARKERS.len()).flat_map(|k| [at(3 * k), -at(3 * k + 2), at(3 * k + 1), 0.0]);
+        // Forces that act on the plate, in its own axes, and an electromyogram.
+        let channels = [10.0, -30.0, 450.0, 4500.0, -9000.0, 500.0, 0.2].map(|x: f32| x + 16.0);
+        points.chain(channels).chain(channels).collect::<Vec<f32>>()
+    };
+    let frames: Vec<Vec<f32>> = (0..markers.rows()).map(frame).collect();
+    c3d_of(true, &MARKERS.map(|m| m.0), &frames)
+}
+
+/// Envelopes of two muscles.
+fn signals() -> Table {
+    let column = |k: usize| times().iter().map(|t| 0.3 + 0.1 * k as f64 + t).collect::<Vec<f64>>();
+    table(Element::Scalar, &["flexor", "VL"], (0..2).map(column).collect())
 }
 
 /// The walker that ships with Soleus.
 pub const WALKER: &[u8] = include_bytes!("../../../models/gait2d.osim");
 
+/// Its walk.
+const WALK: &[u8] = include_bytes!("../../../models/gait2d_walk.sto");
+
 /// The walker, its walk, and what a laboratory would have recorded of it: markers, plates, sensors. Without a file that could not be made
 /// there are fewer, and the tests that need it say so.
 pub fn walker_files() -> Vec<(String, Vec<u8>)> {
-    let files = Memory::new()
-        .with("gait2d.osim", WALKER)
-        .with("gait2d_walk.sto", include_bytes!("../../../models/gait2d_walk.sto"));
+    let files = Memory::new().with("gait2d.osim", WALKER).with("gait2d_walk.sto", WALK);
     let cx = Context::new(&files);
     let trial = Synthesize {
         model: "gait2d.osim".into(),

@@ -1,7 +1,7 @@
 //! What reads files.
 
 use crate::Shape;
-use soleus_io::{c3d, mat, mesh, osim, setup, study, table};
+use soleus_io::{c3d, iterate, mat, mesh, osim, setup, study, table};
 use soleus_math::Table;
 use soleus_math::formula::{Expr, Formula, Item, Meaning, Scope, Unknown};
 use soleus_math::function::Expression;
@@ -38,6 +38,7 @@ pub fn targets() -> Vec<Target> {
         target("loads", Xml, loads),
         target("setup", Xml, tool),
         target("controls", Xml, controls),
+        target("limits", Xml, limits),
         target("study", Text, toml),
         target("expression", Text, expression),
         target("formula", Text, formula),
@@ -45,6 +46,8 @@ pub fn targets() -> Vec<Target> {
         target("mot", Table, |b| any_table(b, "a.mot")),
         target("trc", Table, |b| any_table(b, "a.trc")),
         target("csv", Table, |b| any_table(b, "a.csv")),
+        target("cycle", Table, cycle),
+        target("iterate", Text, iterate),
         target("parquet", Binary, |b| any_table(b, "a.parquet")),
         target("c3d", Binary, trial),
         target("mat", Binary, |b| drop(mat::read(b))),
@@ -117,6 +120,31 @@ fn controls(bytes: &[u8]) {
     let (set, log) = setup::read_control_set(bytes, "a.xml");
     assert_eq!(set.is_none(), log.has_errors());
     told(&log);
+}
+
+/// Limits of controls, and tasks of tracking, which are in files of the same kind.
+fn limits(bytes: &[u8]) {
+    let (set, log) = setup::read_control_limits(bytes, "a.xml");
+    assert_eq!(set.is_none(), log.has_errors());
+    told(&log);
+    told(&setup::read_tracking_tasks(bytes, "a.xml").1);
+}
+
+/// Curves over the gait cycle.
+fn cycle(bytes: &[u8]) {
+    let (found, log) = table::csv::read_over_cycle(bytes, "a.csv");
+    assert!(found.is_some() || log.has_errors());
+    told(&log);
+    table::csv::is_over_cycle(bytes);
+}
+
+/// What is read is written, and reads back to the same.
+fn iterate(bytes: &[u8]) {
+    let Ok(found) = iterate::read(&String::from_utf8_lossy(bytes)) else { return };
+    let text = iterate::write(&found).unwrap_or_else(|e| panic!("an iterate that was read: {e}"));
+    let again = iterate::read(&text).unwrap_or_else(|e| panic!("what was written is refused: {e}"));
+    assert_eq!(again, found);
+    assert_eq!(found.problem.difference(&again.problem), None);
 }
 
 fn toml(bytes: &[u8]) {

@@ -1,22 +1,24 @@
 //! Every tool on files that are nearly right: one of its files is changed, all others are as they should be.
 
-use crate::subject::{SUBJECT, TOOL_SETUPS, WALKER, subject_files, walker_files};
+use crate::subject::{SUBJECT, TOOL_SETUPS, WALKER, few_iterations, subject_files, walker_files};
 use crate::targets::Kind;
 use crate::{Shape, Target, corpus};
 use serde::de::DeserializeOwned;
 use soleus::analysis::standard;
+use soleus::emg::Emg;
 use soleus::engine::io::{osim, table};
 use soleus::gait::GaitTrial;
 use soleus::inverse_kinematics::KinematicsOutput;
 use soleus::muscle_control::{MassCenter, Tracking};
 use soleus::optimal_control::tool::Trial;
 use soleus::optimal_control::{Inverse, ModelChanges, SolveOptions};
+use soleus::pipeline::{FromTrials, RecordedTrial};
 use soleus::scaling::{FactorSettings, PlacingSettings, ScalingOutput};
 use soleus::simulation::SimulationOutput;
 use soleus::{
     Add, Analyze, AssignLoads, ComputedMuscleControl, Context, Convert, Diagnostic, Equilibrium, Error,
     Evaluate, FileInfo, Files, FitPaths, Gait, Generate, InverseDynamics, InverseKinematics, Jacobians,
-    Memory, ModelInfo, Monitor, Outcome, Pipeline, PlaceSensors, PlotTable, Predict, Reconcile,
+    Memory, ModelInfo, Monitor, Outcome, Pipeline, PlaceSensors, PlotTable, Predict, PredictWalk, Reconcile,
     ResidualElimination, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve,
     StaticOptimization, Synthesize, Track, Upgrade, View,
 };
@@ -26,7 +28,7 @@ use std::time::{Duration, Instant};
 
 /// Every tool, with the file of it that is changed.
 pub fn tools() -> Vec<Target> {
-    use Shape::{Table, Text, Xml};
+    use Shape::{Binary, Table, Text, Xml};
     let target = |name, shape, run| Target { name, shape, kind: Kind::Tool, run };
     vec![
         target("info model", Xml, |b| with("subject.osim", b, |cx| done(cx, info().run(cx)))),
@@ -85,6 +87,26 @@ pub fn tools() -> Vec<Target> {
         target("sensors static", Table, |b| with("lab/static_imu.sto", b, |cx| done(cx, place().run(cx)))),
         target("sensors walk", Table, |b| with("lab/walk_imu.sto", b, |cx| done(cx, sensors().run(cx)))),
         target("predict model", Xml, |b| with("gait2d.osim", b, |cx| done(cx, predict().run(cx)))),
+        target("demo start", Text, |b| with("kept_walk.json", b, |cx| done(cx, demo().run(cx)))),
+        target("trials model", Xml, |b| with("gait2d.osim", b, from_trials)),
+        target("trials static", Table, |b| with("lab/static.trc", b, from_trials)),
+        target("trials markers", Table, |b| with("lab/walk.trc", b, from_trials)),
+        target("trials plates", Table, |b| with("lab/walk_grf.mot", b, from_trials)),
+        target("static model", Xml, |b| with("subject.osim", b, |cx| done(cx, scaling_by_markers().run(cx)))),
+        target("static markers", Table, |b| with("walk.trc", b, |cx| done(cx, scaling_by_markers().run(cx)))),
+        target("ik stream", Table, stream),
+        target("sensors stream", Table, sensor_stream),
+        target("ik recording", Binary, |b| with("walk.c3d", b, |cx| done(cx, angles_of_recording().run(cx)))),
+        target("convert recording", Binary, |b| {
+            with("walk.c3d", b, |cx| done(cx, convert_recording().run(cx)))
+        }),
+        target("info recording", Binary, |b| with("walk.c3d", b, |cx| done(cx, about("walk.c3d").run(cx)))),
+        target("solve iterate", Text, |b| with("kept.iterate", b, |cx| done(cx, resume().run(cx)))),
+        target("gait normative", Table, |b| {
+            with("cycle.csv", b, |cx| done(cx, gait_beside_curves().run(cx)))
+        }),
+        target("so emg", Table, |b| with("emg.sto", b, |cx| done(cx, muscles_beside_emg().run(cx)))),
+        target("cmc limits", Xml, |b| with("limits.xml", b, |cx| done(cx, limited_control().run(cx)))),
         target("requests", Text, requests),
     ]
 }
@@ -122,7 +144,20 @@ pub(crate) fn files(target: &str) -> Option<Vec<Vec<u8>>> {
         "cmc model" | "reconcile model" | "generate model" => vec![model()],
         "cmc tasks" => vec![file("cmc_tasks.xml")],
         "add parts" => vec![file("parts.toml")],
-        "synthesize model" | "predict model" => vec![WALKER.to_vec()],
+        "synthesize model" | "predict model" | "trials model" => vec![WALKER.to_vec()],
+        "demo start" => vec![file("kept_walk.json")],
+        "trials static" => vec![file("lab/static.trc")],
+        "trials markers" => vec![file("lab/walk.trc")],
+        "trials plates" => vec![file("lab/walk_grf.mot")],
+        "static model" => vec![model()],
+        "static markers" => vec![file("walk.trc")],
+        "ik stream" => vec![file("walk.csv")],
+        "sensors stream" => vec![streamed_sensors()],
+        "ik recording" | "convert recording" | "info recording" => vec![file("walk.c3d")],
+        "solve iterate" => vec![file("kept.iterate")],
+        "gait normative" => vec![file("cycle.csv")],
+        "so emg" => vec![file("emg.sto")],
+        "cmc limits" => vec![file("limits.xml")],
         "synthesize motion" => vec![file("gait2d_walk.sto")],
         "gait markers" => vec![file("lab/walk.trc")],
         "gait plates" | "loads plates" => vec![file("lab/walk_grf.mot")],
@@ -132,6 +167,13 @@ pub(crate) fn files(target: &str) -> Option<Vec<Vec<u8>>> {
         "requests" => all_requests(),
         _ => return None,
     })
+}
+
+/// The first orientations of the walk as lines of text.
+fn streamed_sensors() -> Vec<u8> {
+    let bytes = all_files().read(Path::new("lab/walk_imu.sto")).unwrap_or_default();
+    let text = table::read(&bytes, "walk_imu.sto").0.map(|t| table::csv::write(&t)).unwrap_or_default();
+    text.lines().take(20).flat_map(|l| [l, "\n"]).collect::<String>().into_bytes()
 }
 
 /// All files as they should be.
@@ -224,6 +266,11 @@ fn done<O: Outcome>(cx: &Context, result: Result<O, Error>) {
         }
         Err(e) => assert!(!e.to_string().is_empty()),
     }
+}
+
+/// An error can be told.
+fn told<T>(result: Result<T, Error>) -> Result<T, Error> {
+    result.inspect_err(|e| assert!(!e.to_string().is_empty()))
 }
 
 fn run_setup(cx: &Context) {
@@ -350,16 +397,6 @@ fn scaling() -> Scaling {
     }
 }
 
-/// A few iterations: a solver is not a tool for many cases.
-fn few_iterations() -> SolveOptions {
-    SolveOptions {
-        max_iterations: Some(3),
-        threads: Some(1),
-        solution: Some("solution.sto".into()),
-        ..SolveOptions::default()
-    }
-}
-
 fn inverse() -> Inverse {
     let changes = ModelChanges {
         loads: Some("loads.xml".into()),
@@ -377,13 +414,98 @@ fn inverse() -> Inverse {
         cutoff_hz: Some(6.0),
         ..Trial::default()
     };
-    Inverse { trial, kinematics: "walk.mot".into(), options: few_iterations(), ..Inverse::default() }
+    Inverse { trial, kinematics: "walk.mot".into(), options: few_on_own_mesh(), ..Inverse::default() }
+}
+
+/// A few iterations on the mesh that the request names.
+fn few_on_own_mesh() -> SolveOptions {
+    SolveOptions { intervals: None, ..few_iterations() }
 }
 
 fn solve() -> Solve {
-    // A mesh that fills memory is what a user may ask for.
-    let options = SolveOptions { intervals: Some(4), ..few_iterations() };
-    Solve { study: "study.toml".into(), options, ..Solve::default() }
+    Solve { study: "study.toml".into(), options: few_iterations(), ..Solve::default() }
+}
+
+/// From where an earlier solve stopped.
+fn resume() -> Solve {
+    Solve { options: SolveOptions { resume: true, ..few_iterations() }, ..solve() }
+}
+
+/// A static trial determines the sizes and places the markers.
+fn scaling_by_markers() -> Scaling {
+    let output = ScalingOutput { model: Some("scaled.osim".into()), ..ScalingOutput::default() };
+    Scaling { mass: Some(60.0), output, ..Scaling::of_static_trial("subject.osim", "walk.trc") }
+}
+
+/// Lines of a stream, as a camera would send them.
+fn stream(bytes: &[u8]) {
+    let files = all_files();
+    let monitor = Patient { start: Instant::now() };
+    let cx = Context::new(&files).with_monitor(&monitor);
+    let _ = told(angles().stream(&cx, Some(&mut &*bytes), &mut Vec::new()));
+}
+
+/// Lines of a stream, as inertial sensors would send them.
+fn sensor_stream(bytes: &[u8]) {
+    let files = all_files();
+    let monitor = Patient { start: Instant::now() };
+    let cx = Context::new(&files).with_monitor(&monitor);
+    let _ = told(sensors().stream(&cx, Some(&mut &*bytes), &mut Vec::new()));
+}
+
+fn angles_of_recording() -> InverseKinematics {
+    InverseKinematics { markers: "walk.c3d".into(), task_file: None, ..angles() }
+}
+
+fn convert_recording() -> Convert {
+    Convert { input: "walk.c3d".into(), output: Some("converted.trc".into()), ..Convert::default() }
+}
+
+/// A gait analysis with normative curves of its own.
+fn gait_beside_curves() -> Gait {
+    Gait { normative: Some("cycle.csv".into()), ..gait() }
+}
+
+fn muscles_beside_emg() -> StaticOptimization {
+    let channels = [("VL".to_string(), vec!["vasti".to_string()])].into();
+    let emg = Emg { signals: "emg.sto".into(), channels, ..Emg::default() };
+    StaticOptimization { emg: Some(emg), ..muscles() }
+}
+
+fn limited_control() -> ComputedMuscleControl {
+    let tracking = Tracking { limits: Some("limits.xml".into()), ..tracking("cmc") };
+    ComputedMuscleControl { tracking, ..ComputedMuscleControl::default() }
+}
+
+/// A walk from one that was kept.
+fn demo() -> PredictWalk {
+    PredictWalk {
+        start: Some("kept_walk.json".into()),
+        page: Some("walk.html".into()),
+        ..PredictWalk::default()
+    }
+}
+
+/// A pipeline made of the files of a laboratory, and run.
+fn from_trials(cx: &Context) {
+    let _ = trials_run(cx);
+}
+
+fn trials_run(cx: &Context) -> Result<(), Error> {
+    let trial = RecordedTrial { markers: "lab/walk.trc".into(), loads: Some("lab/walk_grf.mot".into()) };
+    let recorded = FromTrials {
+        model: "gait2d.osim".into(),
+        still: Some("lab/static.trc".into()),
+        mass: Some(70.0),
+        trials: vec![trial],
+        normative: Some("cycle.csv".into()),
+        output: "study".into(),
+        ..FromTrials::default()
+    };
+    let file = told(recorded.write(cx))?;
+    let done = told(Pipeline::of_file(file).run(cx))?;
+    told(done.write(cx))?;
+    done.verdict()
 }
 
 fn pipeline() -> Pipeline {
@@ -476,7 +598,7 @@ fn reconcile() -> Reconcile {
 fn track() -> Track {
     let trial =
         Trial { changes: ModelChanges { rigid_tendons: true, ..inverse().trial.changes }, ..inverse().trial };
-    Track { trial, states: Some("walk.mot".into()), options: few_iterations(), ..Track::default() }
+    Track { trial, states: Some("walk.mot".into()), options: few_on_own_mesh(), ..Track::default() }
 }
 
 fn add() -> Add {
@@ -592,7 +714,16 @@ fn all_requests() -> Vec<Vec<u8>> {
         text("place", &place()),
         text("sensors", &sensors()),
         text("predict", &predict()),
+        text("static", &scaling_by_markers()),
+        text("resume", &resume()),
+        text("demo", &demo()),
     ]
+}
+
+/// Settings of a solver, with as few iterations and intervals as all others.
+fn few_iterations_of(options: SolveOptions) -> SolveOptions {
+    let SolveOptions { intervals, max_iterations, threads, .. } = few_iterations();
+    SolveOptions { intervals, max_iterations, threads, coarse: Vec::new(), starts: None, ..options }
 }
 
 /// Reads a request and runs it on the right files.
@@ -644,6 +775,11 @@ fn requests(bytes: &[u8]) {
             "sensors" => run(cx, value, |r: SensorKinematics| r.run(cx)),
             // A whole prediction is solved nowhere in few iterations.
             "predict" => run(cx, value, |r: Predict| Predict { study_only: true, ..r }.run(cx)),
+            "static" => run(cx, value, |r: Scaling| r.run(cx)),
+            "resume" => {
+                run(cx, value, |r: Solve| Solve { options: few_iterations_of(r.options), ..r }.run(cx))
+            }
+            "demo" => run(cx, value, |r: PredictWalk| r.run(cx)),
             _ => {}
         }
     }
@@ -664,6 +800,7 @@ mod tests {
     fn check_right_files() {
         let files = all_files();
         let cx = &Context::new(&files);
+        let file = |name: &str| all_files().read(Path::new(name)).unwrap_or_default();
         let mut wrong = Vec::new();
         let mut check = |name: &str, found: Result<(), Error>| {
             if let Err(e) = found {
@@ -711,6 +848,27 @@ mod tests {
         check("place", all(cx, place().run(cx)));
         check("sensors", all(cx, sensors().run(cx)));
         check("predict", all(cx, predict().run(cx)));
+        // Whoever has no patience for the walk is not refused.
+        let monitor = Patient { start: Instant::now() };
+        let found = demo().run(&Context::new(&files).with_monitor(&monitor));
+        check(
+            "demo",
+            found
+                .map(drop)
+                .or_else(|e| if e.kind() == soleus::ErrorKind::Cancelled { Ok(()) } else { Err(e) }),
+        );
+        check("trials", trials_run(cx));
+        check("static", all(cx, scaling_by_markers().run(cx)));
+        check("ik stream", angles().stream(cx, Some(&mut &*file("walk.csv")), &mut Vec::new()));
+        let lines = streamed_sensors();
+        check("sensors stream", sensors().stream(cx, Some(&mut &*lines), &mut Vec::new()));
+        check("ik recording", all(cx, angles_of_recording().run(cx)));
+        check("convert recording", all(cx, convert_recording().run(cx)));
+        check("info recording", all(cx, about("walk.c3d").run(cx)));
+        check("resume", resume().run(cx).map(drop));
+        check("gait normative", all(cx, gait_beside_curves().run(cx)));
+        check("so emg", all(cx, muscles_beside_emg().run(cx)));
+        check("cmc limits", limited_control().run(cx).map(drop));
         for (i, text) in TOOL_SETUPS.iter().enumerate() {
             let files = all_files().with("setup.xml", text.as_bytes());
             let found = SetupFile::new("setup.xml").run(&Context::new(&files));
