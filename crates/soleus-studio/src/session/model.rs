@@ -197,6 +197,16 @@ impl Session {
             let kind = m.model.coordinates[c].motion_type;
             let shown = if kind == MotionType::Rotational { value.to_degrees() } else { value };
             add("value", shown, unit(kind));
+        } else if let Some(joint) = m.model.joints.iter().find(|j| j.path == path) {
+            // A joint is where its coordinates are.
+            let values = m.coordinates(&x);
+            for c in &joint.coordinates {
+                let coordinate = &m.model.coordinates[c.0];
+                let kind = coordinate.motion_type;
+                let value = values[c.0];
+                let shown = if kind == MotionType::Rotational { value.to_degrees() } else { value };
+                add(&coordinate.name, shown, unit(kind));
+            }
         } else if let Some(i) = e.layout().paths.iter().position(|p| p == path) {
             add("length", ask(Quantity::PathLengths)?[i], "m");
         }
@@ -339,6 +349,9 @@ fn scene_value(scene: &Scene, given: usize, block: &mut Block) -> Value {
                 Layer::Contact => "contact",
             };
             let mut value = json!({ "body": s.body, "layer": layer, "color": s.color, "opacity": s.opacity });
+            if !s.component.is_empty() {
+                value["component"] = s.component.clone().into();
+            }
             value["hull"] = (i >= given && s.layer == Layer::Body && s.opacity < 1.0).into();
             match &s.solid {
                 Solid::Ellipsoid { pose, radii } => {
