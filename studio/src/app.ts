@@ -5,7 +5,7 @@ import { Editor } from "./editing";
 import type { Engine, Reached } from "./engine/engine";
 import { Refused, type Answer, type NamedBytes } from "./engine/message";
 import { Frames, rowAt, Stream } from "./frames";
-import { Store, type ModelInfo, type MotionInfo, type Other } from "./store";
+import { Store, type Curves, type ModelInfo, type MotionInfo, type Other } from "./store";
 import { sceneOf } from "./view/data";
 import type { Figure, Hit } from "./view/figure";
 
@@ -31,8 +31,12 @@ export class App {
   notes: Note[] = [];
   onNote: (n: Note) => void = () => {};
   onTable: (file: string) => void = () => {};
+  /** Draws curves that were chosen elsewhere. */
+  onCurves: (curves: Curves, tables: string[]) => Promise<void> = async () => {};
   /** Shows the form of a tool with a file in one of its fields. */
   showForm: (tool: string, field: string, file: string) => void = () => {};
+  /** The gait cycles that were asked for last, for a shared page. */
+  cycles: Answer | null = null;
   /** What a tool has reached, in words; empty when it has ended. */
   onLive: (text: string) => void = () => {};
   private reaching = false;
@@ -66,6 +70,7 @@ export class App {
     this.store.on(["layers"], () => figure.setLayers(this.doc.layers));
     this.store.on(["selection", "model"], () => figure.select(this.hitOf(this.doc.selection)));
     this.store.on(["others", "beside", "together", "motion"], () => {
+      this.shownRow = "";
       const shift = (o: Other): [number, number] => (this.doc.together ? [this.origin[0] - o.origin[0], this.origin[2] - o.origin[2]] : [0, 0]);
       figure.arrange(this.doc.others.map((o) => ({ id: o.motion.id, shift: shift(o) })), this.doc.beside);
     });
@@ -192,6 +197,7 @@ export class App {
     for (const c of model.coordinates) q[c.name] = c.default;
     for (const o of this.doc.others) this.hideOther(o.motion.id);
     this.store.set({ model, motion: null, others: [], selection: null, q, held: {}, edits: [], done: 0, playing: false });
+    this.editor.saved();
     await this.drawScene();
     await this.pose();
     this.figure.view("three-quarters");
@@ -266,6 +272,9 @@ export class App {
     const old = this.doc.motion?.file === name ? this.doc.motion : null;
     const motion = await this.motionOf(m, name, more.activations ?? old?.activations ?? null, more.loads ?? old?.loads ?? null);
     this.showMotion(motion, old ? this.doc.time : motion.times[0]);
+    // New activations are looked at where they are known.
+    const { known } = motion;
+    if (more.activations && known && (this.doc.time < known[0] || this.doc.time > known[1])) this.seek(known[0]);
     const { frames, k } = await this.frame(this.row());
     if (!old) {
       this.origin = frames.center.slice(3 * k, 3 * k + 3);
@@ -280,7 +289,7 @@ export class App {
 
   private async motionOf(model: ModelInfo, file: string, activations: string | null, loads: string | null): Promise<MotionInfo> {
     const a = await this.call("open_motion", { model: model.id, file, activations, loads });
-    return { id: a.value.id, file, times: a.f64(a.value.times), arrows: a.value.arrows, hasActivations: a.value.has_activations, activations, loads };
+    return { id: a.value.id, file, times: a.f64(a.value.times), arrows: a.value.arrows, hasActivations: a.value.has_activations, known: a.value.activations_known ?? null, activations, loads };
   }
 
   /** Shows a motion that is open. */
@@ -294,15 +303,27 @@ export class App {
   async compare(file: string, modelFile = this.doc.model?.file): Promise<void> {
     if (!modelFile || !this.doc.motion) return;
     const model = await this.modelOf(modelFile);
-    const motion = await this.motionOf(model, file, null, null);
+    await this.drawOther(await this.motionOf(model, file, null, null), model);
+  }
+
+  /** Draws a motion that is open with the one that is shown. */
+  async drawOther(motion: MotionInfo, model: ModelInfo): Promise<void> {
     const scene = sceneOf(await this.call("scene", { model: model.id }));
     const stream = new Stream(this.engine, motion.id, motion.times, (e) => this.fail(e));
     this.otherStreams.set(motion.id, stream);
     const { frames, k } = await stream.frame(0);
     const origin = frames.center.slice(3 * k, 3 * k + 3);
     this.figure.showOther(motion.id, scene, strengthsOf(model, scene.paths));
+    this.models.set(model.file, model);
     this.shownRow = "";
-    this.store.set({ others: [...this.doc.others, { motion, model: modelFile, origin }] });
+    this.store.set({ others: [...this.doc.others, { motion, model: model.file, origin }] });
+  }
+
+  /** Where the motion begins is known from its first frame, for motions that begin together. */
+  async begin(motion: MotionInfo, time: number): Promise<void> {
+    this.showMotion(motion, time);
+    const { frames, k } = await this.frame(0);
+    this.origin = frames.center.slice(3 * k, 3 * k + 3);
   }
 
   hideOther(id: number): void {
@@ -374,7 +395,7 @@ export class App {
       const key = `${this.doc.motion.id} ${stride} ${Math.floor(row / stride)}`;
       if (key === this.shownRow) return;
       const found = this.stream.now(row, stride, this.doc.playing);
-      const others = this.doc.others.map((o) => this.otherAt(o.motion));
+      const others = this.doc.others.map((o) => this.otherAt(o));
       if (!found || others.includes(false)) return;
       this.shownRow = key;
       this.showFrame(found.frames, found.k);
@@ -385,11 +406,17 @@ export class App {
     }
   }
 
+  /** What is added to the times of another motion so that it begins with the first one, s. */
+  shiftOf(o: Other): number {
+    return this.doc.together && this.doc.motion ? this.doc.motion.times[0] - o.motion.times[0] : 0;
+  }
+
   /** Shows another motion at the cursor; false if its frame is not there yet. */
-  private otherAt(motion: MotionInfo): boolean {
+  private otherAt(o: Other): boolean {
+    const { motion } = o;
     const stream = this.otherStreams.get(motion.id);
     if (!stream) return true;
-    const time = this.doc.together ? motion.times[0] + this.doc.time - this.doc.motion!.times[0] : this.doc.time;
+    const time = this.doc.time - this.shiftOf(o);
     const found = stream.now(rowAt(motion.times, time), this.doc.playing ? stream.stride(this.doc.speed) : 1, this.doc.playing);
     if (found) this.figure.poseOther(motion.id, found.frames, found.k);
     return found !== null;
@@ -416,7 +443,7 @@ export class App {
         const a = await this.engine.call("open_motion", { model: m.id, reached: r, ...(this.reachedId === null ? {} : { replace: this.reachedId }) });
         this.reachedId = a.value.id;
         const motion: MotionInfo = {
-          id: a.value.id, file: LIVE, times: a.f64(a.value.times), arrows: a.value.arrows, hasActivations: a.value.has_activations, activations: null, loads: null,
+          id: a.value.id, file: LIVE, times: a.f64(a.value.times), arrows: a.value.arrows, hasActivations: a.value.has_activations, known: null, activations: null, loads: null,
         };
         const [first, last] = [motion.times[0], motion.times[motion.times.length - 1]];
         this.showMotion(motion, Math.min(Math.max(this.doc.time, first), last));
@@ -499,11 +526,24 @@ export class App {
     return Number.isFinite(a) ? a : null;
   }
 
+  /** A click on the figure. */
+  choose(hit: Hit | null): void {
+    const path = this.pathOf(hit);
+    this.store.set({ selection: path });
+    if (hit?.kind === "measured" && !path) this.say({ kind: "note", text: `${this.doc.measured?.labels[hit.index]} was measured; the model has no such marker` });
+  }
+
   pathOf(hit: Hit | null): string | null {
     const m = this.doc.model;
     if (!hit || !m) return null;
     if (hit.kind === "body") return m.bodies[hit.index]?.path ?? null;
     if (hit.kind === "marker") return m.markers[hit.index]?.path ?? null;
+    if (hit.kind === "measured") return m.markers[this.pairs[hit.index]]?.path ?? null;
+    if (hit.kind === "surface") return this.figure.bodies?.surfaces[hit.index] ?? null;
+    if (hit.kind === "arrow") {
+      const name = this.doc.motion?.arrows[hit.index];
+      return m.bodies.find((b) => b.name === name)?.path ?? null;
+    }
     return m.paths[hit.index]?.path ?? null;
   }
 
@@ -515,7 +555,9 @@ export class App {
     if (muscle >= 0) return { kind: "muscle", index: muscle };
     const marker = m.markers.findIndex((p) => under(p.path));
     if (marker >= 0) return { kind: "marker", index: marker };
-    const body = m.bodies.findIndex((b) => under(b.path));
+    let body = m.bodies.findIndex((b) => under(b.path));
+    // Of a surface, the body that carries it.
+    if (body < 0) body = this.figure.bodies?.carrierOf(path) ?? -1;
     return body >= 0 ? { kind: "body", index: body } : null;
   }
 }

@@ -19,6 +19,21 @@ export class Editor {
     app.store.on(["selection", "model"], () => void this.showHandles());
   }
 
+  /** The last change that a saved file has. */
+  private last: Edit | null = null;
+
+  /** The model was saved, or another one is open. */
+  saved(): void {
+    const { doc } = this.app;
+    this.last = doc.edits[doc.done - 1] ?? null;
+  }
+
+  /** Whether there are changes that no saved file has. */
+  get isUnsaved(): boolean {
+    const { doc } = this.app;
+    return (doc.edits[doc.done - 1] ?? null) !== this.last;
+  }
+
   private remember(edit: Edit): void {
     const { doc, store } = this.app;
     const edits = [...doc.edits.slice(0, doc.done), edit];

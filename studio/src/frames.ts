@@ -4,7 +4,7 @@ import type { Engine } from "./engine/engine";
 import type { Answer } from "./engine/message";
 
 /** Frames that are asked for at once. */
-const CHUNK = 64;
+export const CHUNK = 64;
 /** Chunks that are kept for each motion. */
 const KEPT = 32;
 /** Pictures in a second that a screen shows at most. */

@@ -5,10 +5,10 @@ import { h } from "./dom";
 import { VIEWS } from "./view/figure";
 
 const HELP: [string, string][] = [
-  ["space", "play or pause"], ["← →", "one frame back or forth"], ["Home, End", "to the start, to the end"], ["L, F", "loop; follow the figure"],
-  ["1 … 5", "side, front, back, top, three-quarters"], ["Shift and arrows", "turn the figure"], ["+ −", "nearer, farther"],
+  ["space", "play or pause"], ["← →", "one frame back or forward"], ["Home, End", "to the start, to the end"], ["L, F", "loop; follow the figure"],
+  ["1 … 5", "side, front, back, top, three-quarters"], ["Shift and arrows", "rotate the figure"], ["+ −", "zoom in, zoom out"],
   ["B, M, W, K", "bones, muscles, wrap surfaces, markers on and off"], ["Ctrl O, Ctrl S", "open files, save the model"], ["Ctrl Z, Ctrl Y", "undo, redo"],
-  ["Delete", "take out what is chosen"], ["/", "search the model"], ["Esc", "choose nothing"], ["Tab, ↑ ↓", "through panels, lists and the tree"], ["?", "this list"],
+  ["Delete", "remove the selected component"], ["/", "search the model"], ["Esc", "clear the selection"], ["Tab, ↑ ↓", "move through panels, lists and the tree"], ["?", "this list"],
 ];
 
 export function showKeys(): void {

@@ -1,20 +1,19 @@
 /** The page: panels around the figure. */
 
 import "./style.css";
-import { App, strengthsOf, type Note } from "./app";
+import { App, type Note } from "./app";
 import { base, digits, download, h, tool } from "./dom";
 import { SocketEngine, WorkerEngine, type Engine } from "./engine/engine";
 import type { NamedBytes } from "./engine/message";
 import { listen, showKeys } from "./keys";
 import { curves } from "./panels/curves";
 import { inspector, sliders, tree } from "./panels/explore";
-import { filesPanel } from "./panels/files";
+import { comparison, filesPanel } from "./panels/files";
 import { predictPanel } from "./panels/predict";
 import { runPanel } from "./panels/run";
 import { stage } from "./panels/stage";
 import { timeline } from "./panels/timeline";
-import { carried, share } from "./share";
-import { sceneOf } from "./view/data";
+import { carried, restore, share } from "./share";
 import { Figure } from "./view/figure";
 
 /** All files of what was dropped, folders too, by their paths. */
@@ -33,14 +32,18 @@ async function dropped(items: DataTransferItemList): Promise<NamedBytes[]> {
       }
     }
   };
-  const entries = [...items].map((i) => i.webkitGetAsEntry()).filter(Boolean);
-  for (const e of entries) await walk(e, "");
+  // Both at once: the list is gone when this function has waited for something.
+  const list = [...items].map((i) => ({ entry: i.webkitGetAsEntry(), file: i.getAsFile() }));
+  for (const { entry, file } of list)
+    if (entry) await walk(entry, "");
+    // What is dragged from another program is not always an entry.
+    else if (file) out.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) });
   return out;
 }
 
-/** The engine of this page: the program that serves it says so; static files do not. */
+/** The engine of this page: the program that serves it writes a mark into it; static files have none. */
 async function engineOfPage(): Promise<Engine> {
-  const native = document.cookie.split("; ").includes("soleus_native=1");
+  const native = document.querySelector("meta[name=soleus-engine]") !== null;
   const socket = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/engine`;
   return native ? SocketEngine.open(socket) : WorkerEngine.load();
 }
@@ -59,6 +62,7 @@ function topBar(app: App, isShared: boolean, paint: () => void): { bar: HTMLElem
   const save = async () => {
     if (!doc.model) return;
     const a = await app.call("write_model", { model: doc.model.id });
+    app.editor.saved();
     download(base(app.editor.changedName()), a.value.text, "application/xml");
   };
   const changes = h("button", { class: "small", "data-do": "changes", hidden: true, onclick: async () => {
@@ -114,8 +118,8 @@ function toasts(app: App): HTMLElement {
   app.onNote = (n: Note) => {
     const t = h("div", { class: `toast ${n.kind}` }, h("span", {}, n.text), n.hint ? h("small", {}, n.hint) : null, tool("close", "Close", () => t.remove(), { class: "tool tiny" }));
     box.append(t);
-    if (n.kind !== "error") setTimeout(() => t.remove(), 9000);
-    while (box.childElementCount > 4) box.firstElementChild!.remove();
+    if (n.kind !== "error") setTimeout(() => t.remove(), 5000);
+    while (box.childElementCount > 3) box.firstElementChild!.remove();
   };
   window.addEventListener("engine-gone", () => app.say({ kind: "error", text: "The program has ended. Start `soleus studio` again." }));
   return box;
@@ -145,7 +149,7 @@ async function start(): Promise<void> {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 
   const top = topBar(app, shared !== null, paint);
-  const left = tabbed(shared ? [["Motion", sliders(app)]] : [["Files", filesPanel(app)], ["Explore", tree(app)], ["Run", runPanel(app)], ["Predict", predictPanel(app)]]);
+  const left = tabbed(shared ? [["Motion", h("div", { class: "column" }, comparison(app), sliders(app))]] : [["Files", filesPanel(app)], ["Explore", tree(app)], ["Run", runPanel(app)], ["Predict", predictPanel(app)]]);
   const main = stage(app, canvas);
   const right = h("aside", { class: "right" }, ...(shared ? [] : [inspector(app), sliders(app)]));
   const low = h("footer", {}, timeline(app), curves(app));
@@ -154,28 +158,24 @@ async function start(): Promise<void> {
     left.choose("Explore");
     left.panel.querySelector<HTMLInputElement>("[aria-label='Search the model']")?.focus();
   } });
+  // The browser asks before changes are lost.
+  window.addEventListener("beforeunload", (e) => {
+    if (app.editor.isUnsaved) e.preventDefault();
+  });
   window.addEventListener("dragover", (e) => e.preventDefault());
   window.addEventListener("drop", async (e) => {
     e.preventDefault();
     if (e.dataTransfer && !shared) await app.add(await dropped(e.dataTransfer.items)).catch((error) => app.fail(error));
   });
 
-  root.replaceChildren(top.bar, left.panel, main, right, low, words);
+  main.append(words);
+  root.replaceChildren(top.bar, left.panel, main, right, low);
   root.classList.toggle("shared", shared !== null);
   paint();
   figure.resize(main.clientWidth, main.clientHeight);
   (window as any).studio = app;
   if (shared) {
-    const { data } = shared;
-    const q: Record<string, number> = {};
-    for (const c of data.model.coordinates) q[c.name] = c.default;
-    app.store.set({ model: data.model, q, layers: data.layers });
-    const scene = sceneOf(await engine.call("scene"));
-    figure.show(scene, strengthsOf(data.model, scene.paths));
-    await app.pose();
-    figure.view("three-quarters");
-    if (data.motion) app.showMotion({ ...data.motion, times: new Float64Array(data.times) }, data.times[0]);
-    app.store.set({ follow: data.follow });
+    await restore(app, shared.data);
   } else {
     app.store.set({ files: await files! });
     figure.held = app.doc.files.length > 0;

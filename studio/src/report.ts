@@ -229,9 +229,9 @@ class Player {
     const hit = e.buttons === 0 ? this.figure.pick((x / b.width) * 2 - 1, 1 - (y / b.height) * 2) : null;
     this.label.hidden = hit === null;
     if (!hit) return;
-    const names = { body: this.scene.bodies, muscle: this.scene.paths, marker: this.scene.markers.map((m) => m.name) }[hit.kind];
+    const names: { [kind: string]: string[] } = { body: this.scene.bodies, muscle: this.scene.paths, marker: this.scene.markers.map((m) => m.name) };
     const activity = hit.kind === "muscle" ? this.frames.activity[this.frame * this.scene.paths.length + hit.index] : NaN;
-    this.label.textContent = `${names[hit.index]}${Number.isFinite(activity) ? ` ${activity.toFixed(2)}` : ""}`;
+    this.label.textContent = `${names[hit.kind]?.[hit.index] ?? (hit.kind === "arrow" ? "force" : hit.kind)}${Number.isFinite(activity) ? ` ${activity.toFixed(2)}` : ""}`;
     this.label.style.transform = `translate(${Math.min(x + 12, b.width - 120)}px, ${Math.max(y - 26, 0)}px)`;
   }
 }

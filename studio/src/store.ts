@@ -36,6 +36,8 @@ export interface MotionInfo {
   times: Float64Array;
   arrows: string[];
   hasActivations: boolean;
+  /** First and last time of a table of activations; null if they come with the motion. */
+  known: [number, number] | null;
   activations: string | null;
   loads: string | null;
 }
@@ -61,6 +63,14 @@ export type Edit =
   | { path: string; name: string; before: string | null; after: string | null }
   | { text: string; before: number; after: number };
 
+/** What is drawn of the tables. */
+export interface Curves {
+  chosen: { file: string; label: string }[];
+  /** The table whose columns are listed. */
+  table: string;
+  over: "time" | "cycle";
+}
+
 export interface Document {
   files: string[];
   model: ModelInfo | null;
@@ -83,6 +93,7 @@ export interface Document {
   held: Record<string, boolean>;
   layers: Record<string, boolean>;
   follow: boolean;
+  curves: Curves | null;
   edits: Edit[];
   /** Edits that count; those after it were undone. */
   done: number;
@@ -108,6 +119,7 @@ export class Store {
     held: {},
     layers: { bodies: true, muscles: true, markers: true, measured: true, wraps: false, contacts: true, forces: true, center: false, floor: true },
     follow: false,
+    curves: null,
     edits: [],
     done: 0,
   };

@@ -42,6 +42,12 @@ fn analytic_only_the_token_and_this_machine_come_in() {
     let cookie = format!("Cookie: soleus_{port}={token}\r\n");
     assert_eq!(status(port, &format!("/?token={token}"), &host, ""), 200);
     assert_eq!(status(port, "/studio.js", &host, &cookie), 200);
+    // The page itself says who answers it, and no cookie does: cookies go to all ports of a machine.
+    let page =
+        send(port, &format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
+    assert!(page.contains("<meta name=\"soleus-engine\" content=\"program\">"), "{page}");
+    let cookies: Vec<&str> = page.lines().filter(|l| l.starts_with("set-cookie:")).collect();
+    assert!(cookies.len() == 1 && cookies[0].contains(&format!("soleus_{port}=")), "{cookies:?}");
     assert_eq!(status(port, "/engine.wasm", &format!("localhost:{port}"), &cookie), 200);
     // Without the token, with a wrong one, with part of it.
     for path in

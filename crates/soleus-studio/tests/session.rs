@@ -270,6 +270,46 @@ fn identity_reached_motions_are_poses() {
     assert!(session.answer("open_motion", &json!({ "model": id, "reached": wrong }), &[]).is_err());
 }
 
+/// Where a table of activations says nothing, none are shown.
+#[test]
+fn analytic_activations_end_with_their_table() {
+    let muscle = session().2["paths"][0]["path"].as_str().unwrap().to_string();
+    let motion = "inDegrees=no\nendheader\ntime\tknee_angle\n0\t-0.2\n1\t-0.3\n2\t-0.4\n3\t-0.5\n";
+    let active = format!("endheader\ntime\t{muscle}/activation\n1\t0.3\n2\t0.7\n");
+    let files = Memory::new().with("leg.osim", LEG).with("leg.mot", motion).with("a.sto", active.as_bytes());
+    let mut session = Session::new(Arc::new(files), vec!["leg.osim".into()]);
+    let id = ask(&mut session, "open_model", json!({ "file": "leg.osim" })).value["id"].clone();
+    let fields = json!({ "model": id, "file": "leg.mot", "activations": "a.sto" });
+    let open = ask(&mut session, "open_motion", fields).value;
+    assert_eq!(open["activations_known"], json!([1.0, 2.0]));
+    let frames = ask(&mut session, "frames", json!({ "motion": open["id"], "rows": [0, 1, 2, 3] }));
+    let activity = numbers(&frames, &frames.value["activity"]);
+    let first: Vec<f64> = activity.chunks(activity.len() / 4).map(|row| row[0]).collect();
+    assert!(first[0].is_nan() && first[3].is_nan(), "{first:?}");
+    assert!((first[1] - 0.3).abs() < 1e-6 && (first[2] - 0.7).abs() < 1e-6, "{first:?}");
+}
+
+/// A joint has the values of its coordinates, and a shape says which component it is.
+#[test]
+fn identity_joints_and_shapes_are_components() {
+    let (mut session, id, model) = session();
+    let coordinate =
+        model["coordinates"].as_array().unwrap().iter().find(|c| c["name"] == "knee_angle").unwrap();
+    let joint = coordinate["path"].as_str().unwrap().rsplit_once('/').unwrap().0;
+    let fields = json!({ "model": id, "path": joint, "q": { "knee_angle": -0.5 } });
+    let values = ask(&mut session, "values", fields).value["values"].clone();
+    assert_eq!(values[0][0], "knee_angle");
+    assert!((values[0][1].as_f64().unwrap() + 0.5_f64.to_degrees()).abs() < 1e-9, "{values}");
+    let files =
+        Memory::new().with("geodesic_paths.osim", include_bytes!("../../../models/geodesic_paths.osim"));
+    let mut session = Session::new(Arc::new(files), vec!["geodesic_paths.osim".into()]);
+    let model = ask(&mut session, "open_model", json!({ "file": "geodesic_paths.osim" })).value;
+    let scene = ask(&mut session, "scene", json!({ "model": model["id"] })).value;
+    let shapes = scene["shapes"].as_array().unwrap();
+    let surfaces: Vec<_> = shapes.iter().filter(|s| s["layer"] != "body").collect();
+    assert!(!surfaces.is_empty() && surfaces.iter().all(|s| has(&model, s["component"].as_str().unwrap())));
+}
+
 /// Tells of the motions that were reached.
 #[derive(Default)]
 struct Seen(std::sync::Mutex<Vec<(usize, Option<f64>)>>);

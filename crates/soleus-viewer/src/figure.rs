@@ -329,7 +329,14 @@ mod tests {
     fn analytic_outlines_of_ellipsoids() {
         let outline = |radii, camera: Camera| {
             let solid = Solid::Ellipsoid { pose: Transform::identity(), radii };
-            let s = Shape { body: 0, layer: Layer::Body, color: [200; 3], opacity: 1.0, solid };
+            let s = Shape {
+                body: 0,
+                layer: Layer::Body,
+                color: [200; 3],
+                opacity: 1.0,
+                solid,
+                component: String::new(),
+            };
             let mut pieces = Vec::new();
             shape(&s, &Transform::identity(), &View::new(&camera), &mut pieces);
             // Nearest and farthest point of the rim, and the direction of the farthest.

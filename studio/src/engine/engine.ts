@@ -188,6 +188,13 @@ export class SocketEngine implements Engine {
   }
 }
 
+/** The name of an answer that is kept. */
+export function keyOf(method: string, fields: any): string {
+  if (method === "frames") return `frames ${fields.motion} ${fields.rows[0]}`;
+  if (method === "table") return `table ${fields.file}`;
+  return method === "scene" ? `scene ${fields.model}` : method;
+}
+
 /** What a shared page carries: answers that were kept when it was made. */
 export class SharedEngine implements Engine {
   readonly title = "a shared page";
@@ -196,8 +203,8 @@ export class SharedEngine implements Engine {
 
   constructor(private kept: Map<string, Answer>) {}
 
-  async call(method: string, fields: object = {}): Promise<Answer> {
-    const found = this.kept.get(method === "frames" ? `frames ${(fields as any).rows[0]}` : method);
+  async call(method: string, fields: any = {}): Promise<Answer> {
+    const found = this.kept.get(keyOf(method, fields));
     if (!found) throw new Refused("a shared page cannot compute", "Input", []);
     return found;
   }

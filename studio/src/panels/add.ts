@@ -17,7 +17,7 @@ const BOTH: Field = { name: "both_sides", unit: "", kind: "switch", value: true 
 const KINDS: Record<string, { title: string; fields: Field[] }> = {
   spring: { title: "Spring at a joint", fields: [COORDINATE, { name: "stiffness", unit: "N·m/rad", kind: "number", value: 100 }, { name: "rest_deg", unit: "°", kind: "number", value: 0 }, { name: "damping", unit: "N·m·s/rad", kind: "number", value: 0 }, BOTH] },
   torque: { title: "Torque at a joint", fields: [COORDINATE, { name: "max", unit: "N·m", kind: "number", value: 50 }, BOTH] },
-  prosthesis: { title: "Prosthesis: a spring for muscles", fields: [COORDINATE, { name: "stiffness", unit: "N·m/rad", kind: "number", value: 300 }] },
+  prosthesis: { title: "Prosthesis: a spring instead of muscles", fields: [COORDINATE, { name: "stiffness", unit: "N·m/rad", kind: "number", value: 300 }] },
   ligament: { title: "Ligament between two points", fields: [{ name: "from", unit: "m", kind: "place" }, { name: "to", unit: "m", kind: "place" }, { name: "stiffness", unit: "N/m", kind: "number", value: 10000 }, BOTH] },
   mass: { title: "Mass on a body", fields: [{ name: "body", unit: "", kind: "body" }, { name: "mass", unit: "kg", kind: "number", value: 1 }, BOTH] },
   feet: { title: "Contact under the feet", fields: [] },

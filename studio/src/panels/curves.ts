@@ -1,7 +1,8 @@
 /** Curves: columns of tables over time with the cursor of the figure, or over the gait cycle with mean and standard deviation. */
 
 import { LIVE, type App } from "../app";
-import { base, ending, h, seldom, stem } from "../dom";
+import { base, digits, ending, h, seldom, stem } from "../dom";
+import type { Curves } from "../store";
 import { Chart, type Line, type Mark } from "../view/chart";
 
 interface Loaded {
@@ -25,14 +26,13 @@ interface Cycles {
   cycles: Cycle[];
 }
 
-interface Chosen {
-  file: string;
-  label: string;
-}
+type Chosen = Curves["chosen"][number];
 
 /** Time between two places of the cursor while a motion plays, ms. */
 const SELDOM_MS = 50;
 const PERCENT = Float64Array.from({ length: 101 }, (_, i) => i);
+/** Columns that are shown first. */
+const SHOWN_FIRST = 3;
 /** Columns that a user wants to see first. */
 const FIRST = /knee_angle_r$|hip_flexion_r$|ankle_angle_r$|knee_angle$|ground_force_1?_?vy|soleus_r|knee_angle_r_moment|marker_error/i;
 
@@ -44,8 +44,15 @@ function sided(label: string): { name: string; side: "right" | "left" | null } {
   return { name: parts.filter((_, i) => i !== at).join("_"), side: /^r/i.test(parts[at]) ? "right" : "left" };
 }
 
+/** What a column is where it has no unit. */
+const RATIO = /activation|excitation/i;
+
+/** Whether a table holds activations: its name or its columns say so. */
+const isActive = (file: string, t: Loaded) => RATIO.test(base(file)) || t.labels.some((l) => /\/activation$/.test(l));
+
 /** The unit of a column, as far as its name and its table say. */
-function unitOf(label: string, t: Loaded): string {
+function unitOf(label: string, t: Loaded, file: string): string {
+  if (isActive(file, t) && !/\/(value|speed)$/.test(label)) return "activation";
   // The path of a force says nothing about the quantity: /forceset/soleus_r/fiber_length.
   label = label.replace(/^\/forceset\/.*[/|]/, "");
   if (/activation|excitation|normalized/i.test(label)) return "";
@@ -54,6 +61,12 @@ function unitOf(label: string, t: Loaded): string {
   if (/_force$|_v[xyz]$|force/i.test(label)) return "N";
   if (/marker_error|_t[xyz]$|_p[xyz]$/i.test(label)) return "m";
   return t.degrees ? "°" : /\/value$/.test(label) ? "rad" : "";
+}
+
+/** Beginnings of the names of the lines over the cycle that a column belongs to. */
+function sideName(label: string): string[] {
+  const { name, side } = sided(label);
+  return side ? [`${name}, ${side}`] : [`${name}, right`, `${name}, left`];
 }
 
 export function curves(app: App): HTMLElement {
@@ -65,15 +78,25 @@ export function curves(app: App): HTMLElement {
     h("option", { value: "time" }, "over time"), h("option", { value: "cycle" }, "over the gait cycle"));
   const filter = h("input", { type: "search", placeholder: "Search columns", "aria-label": "Search columns" });
   const list = h("div", { class: "columns", role: "listbox", "aria-multiselectable": "true" });
-  const chart = new Chart("Curves", (x) => app.seek(over.value === "cycle" ? timeOf(x) : x), (name) => {
-    const i = chosen.findIndex((c) => nameOf(c) === name || sided(c.label).name === name.split(",")[0]);
-    if (i >= 0) chosen.splice(i, 1);
+  const chart = new Chart("Curves", (x) => app.seek(over.value === "cycle" ? timeOf(x) : x), ({ name }) => {
+    // A line over the cycle stands for the columns of one side of all trials.
+    const isIt = (c: Chosen) => (over.value === "time" ? nameOf(c) === name : sideName(c.label).some((n) => name.startsWith(`${n}:`)));
+    chosen.splice(0, chosen.length, ...chosen.filter((c) => !isIt(c)));
     void draw();
   });
   const several = () => new Set(chosen.map((c) => c.file)).size > 1;
   /** Of the path of a component, the end. */
   const short = (label: string) => (label.startsWith("/") ? label.split("/").slice(-2).join("/") : label);
-  const nameOf = (c: Chosen) => (several() ? `${short(c.label)} (${stem(c.file)})` : short(c.label));
+  /** What is added to the times of a motion that is drawn with the first one, s. */
+  const shiftOf = (file: string) => {
+    const other = app.doc.others.find((o) => o.motion.file === file && file !== app.doc.motion?.file);
+    return other ? app.shiftOf(other) : 0;
+  };
+  const nameOf = (c: Chosen) => {
+    const shift = shiftOf(c.file);
+    const moved = shift === 0 ? "" : `, t ${shift < 0 ? "−" : "+"} ${digits(Math.abs(shift))} s`;
+    return several() ? `${short(c.label)} (${stem(c.file)}${moved})` : short(c.label);
+  };
 
   const load = async (file: string): Promise<Loaded> => {
     const kept = tables.get(file);
@@ -95,8 +118,9 @@ export function curves(app: App): HTMLElement {
     const files = [...new Set(chosen.map((c) => c.file))];
     if (cycles && files.length === cycles.files.length && files.every((f) => cycles!.files.includes(f))) return;
     const trials = files.map((f) => ({ markers: markersOf(f), loads: app.doc.motion?.file === f ? app.doc.motion.loads : null, curves: [f] }));
-    if (trials.some((t) => t.markers === null)) throw new Error("gait cycles are found from recorded markers: open a .trc or .c3d file");
+    if (app.engine.computes && trials.some((t) => t.markers === null)) throw new Error("gait cycles are found from recorded markers: open a .trc or .c3d file");
     const a = await app.engine.call("cycles", { trials });
+    app.cycles = a;
     const numbers = (c: any) => ({ ...c, mean: a.f64(c.mean), sd: a.f64(c.sd) });
     cycles = { files, curves: a.value.curves.map(numbers), cycles: a.value.cycles, normative: { source: a.value.normative.source, curves: a.value.normative.curves.map(numbers) } };
   };
@@ -104,7 +128,8 @@ export function curves(app: App): HTMLElement {
   const overTime = (): [Line[], Mark[]] => {
     const lines = chosen.map((c) => {
       const t = tables.get(c.file)!;
-      return { name: nameOf(c), x: t.times, y: t.columns[t.labels.indexOf(c.label)] };
+      const shift = shiftOf(c.file);
+      return { name: nameOf(c), x: shift === 0 ? t.times : t.times.map((x) => x + shift), y: t.columns[t.labels.indexOf(c.label)] };
     });
     const marks = (cycles?.cycles ?? []).filter((c) => c.trial === 0).map((c) => ({ x: c.time[0], text: `${c.side} strike` }));
     return [lines, marks];
@@ -121,7 +146,10 @@ export function curves(app: App): HTMLElement {
     }
     for (const c of cycles!.curves)
       if (wanted.get(c.name)?.has(c.side)) lines.push({ name: `${c.name}, ${c.side}: ${c.cycles > 1 ? `mean ± SD of ${c.cycles}` : "1 cycle"}`, x: PERCENT, y: c.mean, sd: c.sd });
-    for (const n of cycles!.normative.curves) if (wanted.has(n.name)) lines.push({ name: `${n.name}, norm`, x: PERCENT, y: n.mean, sd: n.sd, isNorm: true });
+    for (const n of cycles!.normative.curves) {
+      const like = lines.findIndex((l) => l.name.startsWith(`${n.name}, `));
+      if (wanted.has(n.name)) lines.push({ name: `${n.name}, norm`, x: PERCENT, y: n.mean, sd: n.sd, isNorm: true, ...(like < 0 ? {} : { like }) });
+    }
     return [lines, []];
   };
 
@@ -151,9 +179,10 @@ export function curves(app: App): HTMLElement {
       return draw();
     }
     const [lines, marks] = isCycle && cycles ? overCycle() : overTime();
-    const units = new Set(chosen.map((c) => unitOf(c.label, tables.get(c.file)!)));
+    const units = new Set(chosen.map((c) => unitOf(c.label, tables.get(c.file)!, c.file)));
     const files = chosen.length > 0 ? [...new Set(chosen.map((c) => base(c.file)))].join(", ") : "Curves";
-    const title = isCycle && lines.some((l) => l.isNorm) ? `${files}; gray: ${cycles!.normative.source}` : files;
+    const title = isCycle && lines.some((l) => l.isNorm) ? `${files}; dashed: ${cycles!.normative.source}` : files;
+    app.store.set({ curves: { chosen: [...chosen], table: which.value, over: isCycle ? "cycle" : "time" } });
     chart.set(lines, isCycle ? "gait cycle (%)" : "time (s)", [...units].filter(Boolean).join(", ") || "value", title, marks);
     point();
     fill();
@@ -174,6 +203,13 @@ export function curves(app: App): HTMLElement {
     }));
   };
 
+  /** Columns of muscles, the most active first; reserves and other actuators are none. */
+  const mostActive = (t: Loaded): string[] => {
+    const muscles = new Set((app.doc.model?.paths ?? []).filter((p) => p.strength !== null).flatMap((p) => [p.name, p.path, `${p.path}/activation`]));
+    const peak = (l: string) => t.columns[t.labels.indexOf(l)].reduce((a, x) => Math.max(a, Number.isFinite(x) ? x : 0), 0);
+    return t.labels.filter((l) => muscles.has(l)).map((l) => ({ l, peak: peak(l) })).sort((a, b) => b.peak - a.peak).map(({ l }) => l);
+  };
+
   const show = async (file: string, pick = true) => {
     try {
       tables.delete(file);
@@ -186,7 +222,7 @@ export function curves(app: App): HTMLElement {
         // The same columns of another trial are laid over those that are there.
         const same = chosen.filter((c) => t.labels.includes(c.label)).map((c) => c.label);
         if (same.length === 0) chosen.splice(0);
-        const first = t.labels.filter((l) => FIRST.test(l) && !/speed/.test(l)).slice(0, 3);
+        const first = (isActive(file, t) ? mostActive(t) : t.labels.filter((l) => FIRST.test(l) && !/speed/.test(l))).slice(0, SHOWN_FIRST);
         for (const label of same.length > 0 ? new Set(same) : first.length > 0 ? first : t.labels.slice(0, 2)) chosen.push({ file, label });
       }
       for (const c of chosen) await load(c.file);
@@ -199,6 +235,21 @@ export function curves(app: App): HTMLElement {
   over.addEventListener("change", () => void draw());
   filter.addEventListener("input", fill);
   app.onTable = (f) => void show(f);
+  app.onCurves = async (c, files) => {
+    // The table of a motion is not shown anew when the motion is.
+    last = files[0];
+    for (const f of files) {
+      await load(f);
+      which.append(h("option", { value: f }, base(f)));
+    }
+    which.value = c.table;
+    over.value = c.over;
+    // Cycles cannot be found there.
+    over.hidden = c.over !== "cycle";
+    chosen.splice(0, chosen.length, ...c.chosen);
+    panel.hidden = false;
+    await draw();
+  };
   let last = "";
   /** Motions that are drawn with the first one. */
   let beside: string[] = [];
@@ -218,7 +269,9 @@ export function curves(app: App): HTMLElement {
     }
     for (const o of app.doc.others) if (!tables.has(o.motion.file)) void show(o.motion.file);
   });
+  // Motions that begin together or not: their curves follow.
+  app.store.on(["together", "others"], () => over.value === "time" && tables.size > 0 && void draw());
   app.store.on(["time"], seldom(point, () => (app.doc.playing ? SELDOM_MS : 0)));
-  const panel = h("div", { class: "curves", hidden: true }, h("div", { class: "column picker" }, which, app.engine.computes && over, filter, list), chart.element);
+  const panel = h("div", { class: "curves", hidden: true }, h("div", { class: "column picker" }, which, over, filter, list), chart.element);
   return panel;
 }

@@ -73,7 +73,7 @@ export function sliders(app: App): HTMLElement {
       const range = h("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, value: value * k, "aria-label": `${c.name} slider`, disabled: held, "data-slider": c.name });
       range.addEventListener("input", () => app.setCoordinate(c.name, Number(range.value) / k));
       number.addEventListener("change", () => app.setCoordinate(c.name, Number(number.value) / k));
-      const why = c.dependent ? "moved by a constraint" : c.locked ? "locked in the model: click to unlock" : held ? "held: click to free" : "click to hold";
+      const why = c.dependent ? "moved by a constraint" : c.locked ? "locked in the model: click to unlock" : held ? "locked: click to unlock" : "click to lock: the slider cannot be moved by accident";
       const lock = tool(held ? "lock" : "unlock", `${c.name}: ${why}`, () => {
         if (c.locked) void app.editor.edit(c.path, "locked", "false");
         else if (!c.dependent && c.moves) {
@@ -156,10 +156,10 @@ export function inspector(app: App): HTMLElement {
     const muscle = m.paths.find((p) => path === p.path && p.strength !== null);
     box.replaceChildren(
       h("div", { class: "row" }, h("h3", {}, base(path)), h("small", {}, found.class), h("span", { class: "space" }),
-        inList(path) && tool("copy", "Another one like it", () => void app.editor.add({ like: path }, `added another ${base(path)}`), { class: "tool tiny", "data-do": "copy" }),
-        inList(path) && tool("remove", "Take it out (Delete)", () => void app.editor.remove(path), { class: "tool tiny", "data-do": "remove" }),
+        inList(path) && tool("copy", "Duplicate", () => void app.editor.add({ like: path }, `added another ${base(path)}`), { class: "tool tiny", "data-do": "copy" }),
+        inList(path) && tool("remove", "Remove (Delete)", () => void app.editor.remove(path), { class: "tool tiny", "data-do": "remove" }),
         up.split("/").length > 2 && h("button", { class: "small", onclick: () => app.store.set({ selection: up }) }, "Up"),
-        tool("close", "Choose nothing (Esc)", () => app.store.set({ selection: null }), { class: "tool tiny" })),
+        tool("close", "Clear selection (Esc)", () => app.store.set({ selection: null }), { class: "tool tiny" })),
       values, ...(muscle ? [muscleCurves(app, path)] : []),
       h("details", { open: !muscle }, h("summary", {}, "Properties"), ...fields),
       parts.length > 0 && h("details", { open: parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");

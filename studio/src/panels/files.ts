@@ -17,9 +17,9 @@ export function filesPanel(app: App): HTMLElement {
     const act = (work: () => Promise<void>) => () => void work().catch((e) => app.fail(e));
     const more: HTMLElement[] = [];
     if (doc.motion && ending(f) === "osim" && doc.model?.file !== f)
-      more.push(h("button", { class: "small", title: "Draw the motion with this model too", "data-compare": f, onclick: act(() => app.compare(doc.motion!.file, f)) }, "beside"));
+      more.push(h("button", { class: "small", title: "Show the motion on this model too", "data-compare": f, onclick: act(() => app.compare(doc.motion!.file, f)) }, "compare"));
     if (doc.motion && TABLE.includes(ending(f)) && doc.motion.file !== f && !other) {
-      more.push(h("button", { class: "small", title: "Draw this motion with the one that is shown", "data-compare": f, onclick: act(() => app.compare(f)) }, "beside"));
+      more.push(h("button", { class: "small", title: "Compare with the motion shown", "data-compare": f, onclick: act(() => app.compare(f)) }, "compare"));
       more.push(h("button", { class: "small", title: "Draw these forces with the motion", onclick: act(() => app.openMotion(doc.motion!.file, { loads: f })) }, "loads"));
     } else if (doc.motion && ending(f) === "xml")
       more.push(h("button", { class: "small", title: "Draw these forces with the motion", onclick: act(() => app.openMotion(doc.motion!.file, { loads: f })) }, "loads"));
@@ -46,12 +46,12 @@ export function comparison(app: App): HTMLElement {
     const chip = (color: string, text: string, title: string) => h("span", { class: "chip", title }, h("i", { style: `background:${color}` }), text);
     const beside = h("input", { type: "range", min: 0, max: 2, step: 0.1, value: doc.beside, "aria-label": "Distance between motions, m", "data-do": "beside",
       oninput: () => app.store.set({ beside: Number(beside.value) }) });
-    box.replaceChildren(h("h3", {}, "Drawn together"),
+    box.replaceChildren(h("h3", {}, "Overlay"),
       chip("#e9dcc0", base(doc.motion.file), doc.motion.file),
       ...doc.others.map((o, i) => h("div", { class: "row" }, chip(LINES[(i + 1) % LINES.length], o.model === doc.model?.file ? base(o.motion.file) : `${base(o.motion.file)}, ${base(o.model)}`, `${o.motion.file} with ${o.model}`),
         h("span", { class: "space" }), tool("close", `Do not draw ${base(o.motion.file)}`, () => app.hideOther(o.motion.id), { class: "tool tiny" }))),
       h("label", { class: "property" }, h("span", {}, "Side by side"), beside, h("small", {}, doc.beside > 0 ? `${doc.beside} m` : "overlaid")),
-      h("label", { class: "check" }, h("input", { type: "checkbox", checked: doc.together, onchange: (e: any) => app.store.set({ together: e.target.checked }) }), "begin together"));
+      h("label", { class: "check" }, h("input", { type: "checkbox", checked: doc.together, onchange: (e: any) => app.store.set({ together: e.target.checked }) }), "align start times"));
   };
   app.store.on(["others", "motion", "beside", "together"], draw);
   return box;

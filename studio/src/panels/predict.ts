@@ -16,7 +16,7 @@ export function predictPanel(app: App): HTMLElement {
   const speed = slider("Speed", 0.5, 2, 0.05, 1.3, "m/s", 2);
   const slope = slider("Slope", -6, 10, 0.5, 0, "°", 1);
   const spring = slider("Ankle spring", 0, 400, 10, 0, "N·m/rad", 0);
-  const line = h("p", { class: "faint", "data-predict": "" }, "From straight lines to a walk: nothing is measured or tracked. The next one starts from the walk that was found.");
+  const line = h("p", { class: "faint", "data-predict": "" }, "No measured data are used. The first walk is found from a straight-line guess, the next from the last one found.");
   /** The walk that was found last, from which the next one starts. */
   let last: string | null = null;
   const request = () => ({ speed: speed.value(), slope_deg: slope.value(), ankle_spring: spring.value(), start: last, page: null, picture: null });
@@ -55,5 +55,5 @@ export function predictPanel(app: App): HTMLElement {
       go.textContent = "Predict";
     }
   } }, "Predict");
-  return h("div", { class: "column" }, h("h3", {}, "A walk of least effort"), speed.row, slope.row, spring.row, h("div", { class: "row" }, go), line);
+  return h("div", { class: "column" }, h("h3", {}, "Minimum-effort walk"), speed.row, slope.row, spring.row, h("div", { class: "row" }, go), line);
 }

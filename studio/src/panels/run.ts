@@ -37,6 +37,17 @@ export function runPanel(app: App): HTMLElement {
   const same = h("pre", { class: "same" });
   const results = h("div", { class: "results" });
 
+  const start = h("button", { class: "main", "data-do": "run", onclick: () => void go() }, "Run");
+  const absent = h("p", { class: "faint", hidden: true, "data-absent": "" });
+  /** Whether the engine that is chosen has a tool; a page without the program has fewer. */
+  const isThere = (t: any): boolean => (app.engine.native && where.value === "page" ? t.in_page : t.here);
+  const tellAbsent = () => {
+    const there = isThere(current);
+    start.disabled = !there;
+    absent.hidden = there;
+    absent.textContent = app.engine.native ? "This tool needs the program: choose it under Compute." : "This tool needs the program: `soleus studio` opens this page together with it.";
+  };
+
   let loading: Promise<void> | null = null;
   const load = () => (loading ??= fetchForms());
   const fetchForms = async () => {
@@ -44,7 +55,7 @@ export function runPanel(app: App): HTMLElement {
     const groups = new Map<string, any[]>();
     forms.tools = forms.tools.filter((t: any) => forms.types[t.request]);
     for (const t of forms.tools) groups.set(t.group, [...(groups.get(t.group) ?? []), t]);
-    for (const [g, list] of groups) choose.append(h("optgroup", { label: g }, ...list.map((t) => h("option", { value: t.name }, t.title))));
+    for (const [g, list] of groups) choose.append(h("optgroup", { label: g }, ...list.map((t) => h("option", { value: t.name }, isThere(t) ? t.title : `${t.title} (needs the program)`))));
     choose.value = "inverse_kinematics";
     where.replaceChildren(...(app.engine.native ? [h("option", { value: "native" }, "program, all cores")] : []), h("option", { value: "page" }, "in this page"));
     begin();
@@ -74,11 +85,22 @@ export function runPanel(app: App): HTMLElement {
       filled.set(path, value);
     };
     const set = (path: string, value: string | null | undefined) => write(prefix + path, value);
+    const [markers, loads] = [app.doc.measured?.file, app.doc.motion?.loads];
     set("model", app.doc.model ? app.editor.changedName() : null);
     if (typeof get(request, `${prefix}markers`) === "string") set("markers", app.doc.measured?.file);
     if (typeof get(request, `${prefix}motion`) === "string") set("motion", app.doc.motion?.file);
     set("kinematics", app.doc.motion?.file);
-    set("loads", app.doc.motion?.loads);
+    set("loads", loads);
+    if (current.name === "inverse" || current.name === "track") write("changes.loads", loads);
+    // A motion is tracked rather than the markers that it came from.
+    if (current.name === "track" && app.doc.motion) write("states", app.doc.motion.file);
+    else if (current.name === "track") write("markers", markers);
+    if (current.name === "scale" && markers)
+      for (const group of ["factors", "placing"]) {
+        if (!get(request, group)) put(request, group, {});
+        if (get(request, `${group}.markers`) === undefined) put(request, `${group}.markers`, null);
+        write(`${group}.markers`, markers);
+      }
     if (current.name === "upgrade") set("file", app.doc.model?.file);
     if (current.name === "convert") set("input", app.doc.measured?.file ?? app.doc.motion?.file);
     const data = get(request, `${prefix}markers`) || get(request, `${prefix}motion`) || app.doc.model?.file || "result";
@@ -130,7 +152,9 @@ export function runPanel(app: App): HTMLElement {
   const tell = async () => {
     const a = await app.engine.call("same", { tool: current.name, request }).catch(() => null);
     if (!a) return;
-    same.replaceChildren(h("b", {}, "Command\n"), a.value.command ?? "(the command has no flags for all of this)", "\n\n", h("b", {}, "Python\n"), a.value.python);
+    const { command, no_flag, python, no_keyword } = a.value;
+    const none = (what: string, missing: string[], kind: string) => (missing.length > 0 ? `(no equivalent: ${what} has no ${kind} for ${missing.join(", ")})` : `(no equivalent in ${what})`);
+    same.replaceChildren(h("b", {}, "Command\n"), command ?? none("the command", no_flag, "flag"), "\n\n", h("b", {}, "Python\n"), python ?? none("Python", no_keyword, "keyword"));
   };
 
   const field = (path: string, name: string, type: any, help: string): HTMLElement => {
@@ -187,7 +211,7 @@ export function runPanel(app: App): HTMLElement {
         const body = h("div", { class: "group" });
         const fill = () => body.replaceChildren(...inner.map((i: any) => field(i[0], i[1], i[2], i[3])));
         const on = value !== null && value !== undefined;
-        const details = h("details", { open: on && !type.optional, title: help }, h("summary", {}, label), body);
+        const details = h("details", { open: on && (!type.optional || current.first.includes(path)), title: help }, h("summary", {}, label), body);
         if (type.optional) {
           // Its own fields have defaults of their own, which are filled in by the engine.
           details.addEventListener("toggle", () => {
@@ -239,6 +263,7 @@ export function runPanel(app: App): HTMLElement {
     const first = current.first.map((p: string) => field(p, p.split(".").pop()!, find(p).type, find(p).help));
     const rest = all.filter((f) => !current.first.includes(f.name) && f.name !== "asked_in").map((f) => field(f.name, f.name, f.type, f.help));
     form.replaceChildren(h("p", { class: "faint" }, current.about.split("```")[0]), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
+    tellAbsent();
     void tell();
     void warmUp();
   };
@@ -257,6 +282,7 @@ export function runPanel(app: App): HTMLElement {
     const worst = h("small", { class: "faint" });
     card.append(errorsLine, worst);
     results.prepend(card);
+    card.scrollIntoView({ block: "nearest" });
     try {
       if (app.doc.model && app.doc.done > 0) {
         await app.engine.call("write_model", { model: app.doc.model.id, file: app.editor.changedName() });
@@ -285,7 +311,7 @@ export function runPanel(app: App): HTMLElement {
       }, stop.signal);
       const seconds = (performance.now() - begun) / 1000;
       bar.remove();
-      line.textContent = `${ran.verdict ? "not all of it was solved" : "done"} in ${seconds.toFixed(seconds < 10 ? 2 : 0)} s (${engine.title})`;
+      line.textContent = `${ran.verdict ? "not everything was solved" : "done"} in ${seconds.toFixed(seconds < 10 ? 2 : 0)} s (${engine.title})`;
       if (ran.verdict) log.append(h("div", { class: "error" }, ran.verdict));
       card.dataset.state = "done";
       card.dataset.seconds = String(ran.seconds);
@@ -317,11 +343,14 @@ export function runPanel(app: App): HTMLElement {
     });
   };
   choose.addEventListener("change", begin);
-  where.addEventListener("change", () => void warmUp());
+  where.addEventListener("change", () => {
+    if (current) tellAbsent();
+    void warmUp();
+  });
   box.append(h("label", { class: "property wide" }, h("span", {}, "Tool"), choose), form,
     h("label", { class: "property wide" }, h("span", {}, "Compute"), where),
-    h("div", { class: "row" }, h("button", { class: "main", "data-do": "run", onclick: () => void go() }, "Run"), h("button", { class: "small", onclick: () => begin() }, "Take what is open")),
-    h("details", { open: true }, h("summary", {}, "The same without this page"), same), results);
+    h("div", { class: "row" }, start, h("button", { class: "small", onclick: () => begin() }, "Use open files")), absent, results,
+    h("details", {}, h("summary", {}, "Command and Python code"), same));
   app.store.on(["model", "motion", "measured", "done"], () => forms && current && fill());
   void load().catch(() => box.replaceChildren(h("p", { class: "faint" }, "A shared page does not compute.")));
   return box;

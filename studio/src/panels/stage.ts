@@ -46,7 +46,7 @@ export function stage(app: App, canvas: HTMLCanvasElement): HTMLElement {
     if (!down || Math.hypot(e.clientX - down[0], e.clientY - down[1]) > 4) return;
     const b = canvas.getBoundingClientRect();
     const hit = figure.pick(((e.clientX - b.left) / b.width) * 2 - 1, 1 - ((e.clientY - b.top) / b.height) * 2);
-    store.set({ selection: app.pathOf(hit) });
+    app.choose(hit);
   });
   return main;
 }

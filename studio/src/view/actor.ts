@@ -11,12 +11,14 @@ import { Tubes } from "./tubes";
 
 /** What a user may click. */
 export interface Hit {
-  kind: "body" | "muscle" | "marker";
+  kind: "body" | "muscle" | "marker" | "measured" | "surface" | "arrow";
   index: number;
 }
 
 const MARKER_M = 0.0085;
 const CENTER_M = 0.02;
+/** Distance at which an arrow is met, m. */
+const ARROW_M = 0.012;
 
 export class Actor {
   readonly group = new Group();
@@ -26,6 +28,8 @@ export class Actor {
   private offset = new Vector3();
   private dots = new Dots();
   private arrows = new Tubes(8);
+  /** Ends of the arrows that are drawn, and their numbers. */
+  private shafts: { index: number; from: Vector3; to: Vector3 }[] = [];
   private shadows: Group | null = null;
   private shown: Record<string, boolean> = {};
   private selected: Hit | null = null;
@@ -47,6 +51,7 @@ export class Actor {
     this.center.fromArray(f.center, 3 * k);
     this.marks();
     this.arrows.clear();
+    this.shafts = [];
     const count = f.count > 0 ? f.arrows.length / f.count / 6 : 0;
     const [at, force] = [new Vector3(), new Vector3()];
     for (let i = 0; i < count; i++) {
@@ -56,6 +61,7 @@ export class Actor {
       if (!(length > 1e-3)) continue;
       const head = at.clone().addScaledVector(force, Math.max(0.5, 1 - 0.07 / length));
       const tip = at.clone().add(force);
+      this.shafts.push({ index: i, from: at.clone(), to: tip });
       this.arrows.straight(at.toArray(), head.toArray(), 0.008, 0.008, FORCE);
       this.arrows.straight(head.toArray(), tip.toArray(), 0.022, 0.0005, FORCE);
     }
@@ -74,6 +80,12 @@ export class Actor {
     const c = this.center;
     this.dots.set(this.scene.markers.length, c.x, c.y, c.z, this.shown.center ? CENTER_M : 0, GOLD);
     this.dots.end();
+  }
+
+  /** A place on an arrow, for tests. */
+  arrowAt(k: number): Vector3 | null {
+    const s = this.shafts[k];
+    return s ? s.from.clone().lerp(s.to, 0.6) : null;
   }
 
   /** Where a marker of the model is. */
@@ -143,10 +155,17 @@ export class Actor {
     const take = (distance: number, kind: Hit["kind"], index: number) => {
       if (!best || distance < best.distance) best = { distance, hit: { kind, index } };
     };
-    const layers = new Set<Layer>((["bodies", "contacts"] as const).filter((l) => this.shown[l] !== false));
+    const layers = new Set<Layer>((["bodies", "contacts", "wraps"] as const).filter((l) => this.shown[l] !== false));
     const body = this.bodies.pick(ray, layers);
-    if (body) take(body.distance, "body", body.body);
-    // A muscle or a marker that lies on a body is what one points at.
+    if (body) take(body.distance, body.surface >= 0 ? "surface" : "body", body.surface >= 0 ? body.surface : body.body);
+    const [on, near] = [new Vector3(), new Vector3()];
+    if (this.shown.forces !== false)
+      for (const { index, from, to } of this.shafts) {
+        const away = Math.sqrt(ray.distanceSqToSegment(from, to, on, near));
+        const distance = on.distanceTo(ray.origin);
+        if (away < Math.max(ARROW_M, 3.5 * pixel * distance)) take(distance, "arrow", index);
+      }
+    // A muscle or a marker that lies on a body is what one points at; so is a muscle on the surface that it bends around.
     const muscle = this.shown.muscles !== false ? this.muscles.pick(ray, pixel) : null;
     if (muscle) take(muscle.distance - 0.012, "muscle", muscle.index);
     const marker = this.shown.markers !== false ? this.dots.pick(ray, pixel) : null;

@@ -10,6 +10,8 @@ export type Layer = "bodies" | "wraps" | "contacts";
 interface Piece {
   body: number;
   layer: Layer;
+  /** Path of the component that it is; empty for bodies. */
+  component: string;
   clear: boolean;
   hull: boolean;
   color: [number, number, number];
@@ -36,6 +38,8 @@ const CELL_M = 0.007;
 interface Target {
   body: number;
   layer: Layer;
+  /** Among the surfaces that are components; −1 for bodies. */
+  surface: number;
   sphere: Sphere;
   geometry: BufferGeometry;
 }
@@ -43,6 +47,8 @@ interface Target {
 export class Bodies {
   readonly batches: Batch[] = [];
   readonly count: number;
+  /** Paths of the wrap objects and contact geometries that are drawn. */
+  readonly surfaces: string[] = [];
   private targets: Target[] = [];
   private poses: Float32Array;
 
@@ -58,7 +64,8 @@ export class Bodies {
       if (p.hull) continue;
       p.geometry.computeBoundingSphere();
       p.geometry.computeBoundingBox();
-      this.targets.push({ body: p.body, layer: p.layer, sphere: p.geometry.boundingSphere!, geometry: p.geometry });
+      const surface = p.component ? this.surfaces.push(p.component) - 1 : -1;
+      this.targets.push({ body: p.body, layer: p.layer, surface, sphere: p.geometry.boundingSphere!, geometry: p.geometry });
     }
     for (const list of groups.values()) {
       const first = GROUP * Math.floor(list[0].body / GROUP);
@@ -129,6 +136,17 @@ export class Bodies {
     return list;
   }
 
+  /** The body that carries a surface; −1 if none does. */
+  carrierOf(component: string): number {
+    return this.targets.find((t) => t.surface >= 0 && this.surfaces[t.surface] === component)?.body ?? -1;
+  }
+
+  /** The middle of a surface in the room. */
+  surfaceAt(surface: number): Vector3 | null {
+    const t = this.targets.find((t) => t.surface === surface);
+    return t ? this.toGround(t.body, t.sphere.center.clone()) : null;
+  }
+
   choose(body: number): void {
     for (const b of this.batches) {
       b.mesh.material.uniforms.chosen.value = body - b.first;
@@ -137,8 +155,8 @@ export class Bodies {
   }
 
   /** The nearest surface of the layers that a ray meets. */
-  pick(ray: Ray, layers: Set<Layer>): { distance: number; body: number } | null {
-    let best: { distance: number; body: number } | null = null;
+  pick(ray: Ray, layers: Set<Layer>): { distance: number; body: number; surface: number } | null {
+    let best: { distance: number; body: number; surface: number } | null = null;
     const [local, hit] = [new Ray(), new Vector3()];
     const [a, b, c] = [new Vector3(), new Vector3(), new Vector3()];
     for (const t of this.targets) {
@@ -153,7 +171,7 @@ export class Bodies {
         c.fromBufferAttribute(place, index.getX(i + 2));
         if (!local.intersectTriangle(a, b, c, false, hit)) continue;
         const distance = hit.distanceTo(local.origin);
-        if (!best || distance < best.distance) best = { distance, body: t.body };
+        if (!best || distance < best.distance) best = { distance, body: t.body, surface: t.surface };
       }
     }
     return best;
@@ -187,12 +205,12 @@ function piecesOf(scene: SceneData): Piece[] {
     }
     const opacity = s.hull ? 0.16 : s.opacity;
     const layer = s.layer === "wrap" ? "wraps" : s.layer === "contact" ? "contacts" : "bodies";
-    pieces.push({ body: s.body, layer, clear: opacity < 1, hull: s.hull, color: s.color, opacity, geometry });
+    pieces.push({ body: s.body, layer, component: s.component ?? "", clear: opacity < 1, hull: s.hull, color: s.color, opacity, geometry });
   }
   // Bodies without meshes get bones of our own, from joint to joint.
   for (const bone of scene.bones) {
     const geometry = meshed.has(bone.body) ? null : boneBetween(new Vector3(...bone.from), new Vector3(...bone.to));
-    if (geometry) pieces.push({ body: bone.body, layer: "bodies", clear: false, hull: false, color: [0xe9, 0xdc, 0xc0], opacity: 1, geometry });
+    if (geometry) pieces.push({ body: bone.body, layer: "bodies", component: "", clear: false, hull: false, color: [0xe9, 0xdc, 0xc0], opacity: 1, geometry });
   }
   return pieces;
 }

@@ -9,8 +9,10 @@ export interface Line {
   y: ArrayLike<number>;
   /** Half the width of a band about the line, such as a standard deviation. */
   sd?: ArrayLike<number>;
-  /** A band to compare with: drawn behind, in gray. */
+  /** A band to compare with: drawn behind, with a dashed edge. */
   isNorm?: boolean;
+  /** The line whose color it has, by number: a band goes with the line it is compared with. */
+  like?: number;
 }
 
 /** A moment that is marked on the axis, such as a foot strike. */
@@ -61,13 +63,13 @@ export class Chart {
   constructor(
     private title: string,
     private seek: (x: number) => void,
-    private remove?: (name: string) => void,
+    private remove?: (line: Line) => void,
   ) {
     this.heading = h("strong", {}, title);
     this.legend = h("div", { class: "legend" });
     this.holder = h("div", { class: "plot", tabindex: 0, role: "img", "aria-label": title });
     const bar = h("div", { class: "chart-bar" }, this.heading, this.legend, h("span", { class: "space" }),
-      h("button", { class: "small", title: "All of the range (double click)", onclick: () => this.zoom(null) }, "All"),
+      h("button", { class: "small", title: "Whole range (double-click)", onclick: () => this.zoom(null) }, "All"),
       h("button", { class: "small", title: "Save as SVG", onclick: () => download(`${this.fileName()}.svg`, this.toSvg(), "image/svg+xml") }, "SVG"),
       h("button", { class: "small", title: "Save as PNG", onclick: () => this.savePng() }, "PNG"),
       h("button", { class: "small", title: "Save as CSV", onclick: () => download(`${this.fileName()}.csv`, this.toCsv(), "text/csv") }, "CSV"));
@@ -169,6 +171,7 @@ export class Chart {
   }
 
   private color(i: number): { stroke: string; dash: string } {
+    i = this.lines[i]?.like ?? i;
     return { stroke: LINES[i % LINES.length], dash: DASHES[Math.floor(i / LINES.length) % DASHES.length] };
   }
 
@@ -210,7 +213,9 @@ export class Chart {
       const known = Array.from({ length: l.x.length }, (_, k) => k).filter((k) => Number.isFinite(l.y[k] + l.sd![k]));
       for (const k of known) points.push(at(k, 1));
       for (const k of known.reverse()) points.push(at(k, -1));
-      if (points.length > 2) clip.append(s("path", { d: `M${points.join("L")}Z`, fill: l.isNorm ? "#8a8a8a" : this.color(i).stroke, "fill-opacity": l.isNorm ? 0.22 : 0.2, class: "band", "data-band": l.name }));
+      const { stroke } = this.color(i);
+      const edge = l.isNorm ? { stroke, "stroke-opacity": 0.75, "stroke-dasharray": "2 3" } : {};
+      if (points.length > 2) clip.append(s("path", { d: `M${points.join("L")}Z`, fill: stroke, "fill-opacity": l.isNorm ? 0.1 : 0.2, ...edge, class: "band", "data-band": l.name }));
     });
     this.lines.forEach((l, i) => {
       if (this.hidden.has(l.name) || l.isNorm) return;
@@ -246,22 +251,29 @@ export class Chart {
     this.cursorLine.style.top = `${MARGIN.top}px`;
     this.cursorLine.style.bottom = `${MARGIN.bottom}px`;
     this.holder.replaceChildren(this.svg(), this.cursorLine);
-    this.legend.replaceChildren(...this.lines.map((l, i) => this.entry(l, i)));
+    this.legend.replaceChildren(...this.named().map(([l, i]) => this.entry(l, i)));
     this.moveCursor();
+  }
+
+  /** Lines that the legend names, with their numbers: one band of those to compare with stands for all. */
+  private named(): [Line, number][] {
+    const all = this.lines.map((l, i): [Line, number] => [l, i]);
+    return [...all.filter(([l]) => !l.isNorm), ...all.filter(([l]) => l.isNorm).slice(0, 1)];
   }
 
   private entry(l: Line, i: number): HTMLElement {
     const { stroke, dash } = this.color(i);
-    const mark = s("svg", { width: 22, height: 8 }, l.isNorm ? s("rect", { width: 22, height: 8, fill: "#8a8a8a", "fill-opacity": 0.35 }) : s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke, "stroke-width": 3, "stroke-dasharray": dash }));
+    const mark = s("svg", { width: 22, height: 8 }, sample(l, stroke, dash, 0, 4));
     const off = this.hidden.has(l.name);
     const button = h("button", { class: off ? "entry off" : "entry", "aria-pressed": String(!off), title: off ? "Show" : "Hide", onclick: () => {
-      if (off) this.hidden.delete(l.name);
-      else this.hidden.add(l.name);
+      for (const { name } of l.isNorm ? this.lines.filter((o) => o.isNorm) : [l])
+        if (off) this.hidden.delete(name);
+        else this.hidden.add(name);
       this.draw();
     } });
-    button.append(mark, h("span", {}, l.name), h("output", { "data-line": i }));
+    button.append(mark, h("span", {}, l.isNorm ? NORM : l.name), l.isNorm ? "" : h("output", { "data-line": i }, this.valueOf(l)));
     const row = h("span", { class: "entry-row" }, button);
-    if (this.remove && !l.isNorm) row.append(tool("close", `Remove ${l.name}`, () => this.remove!(l.name), { class: "tool tiny" }));
+    if (this.remove && !l.isNorm) row.append(tool("close", `Remove ${l.name}`, () => this.remove!(l), { class: "tool tiny" }));
     return row;
   }
 
@@ -270,7 +282,6 @@ export class Chart {
     const c = this.cursor;
     const on = c !== null && c >= x0 && c <= x1;
     this.cursorLine.hidden = !on;
-    if (!on) return;
     const x = MARGIN.left + ((c! - x0) / (x1 - x0)) * (this.size.width - MARGIN.left - MARGIN.right);
     this.cursorLine.style.transform = `translateX(${x.toFixed(1)}px)`;
     // Numbers that change at every picture cannot be read.
@@ -288,29 +299,44 @@ export class Chart {
   /** Values at the cursor, in the legend. */
   private tell(): void {
     this.told = performance.now();
-    if (this.cursor === null) return;
     this.lines.forEach((l, i) => {
       const out = this.legend.querySelector(`output[data-line="${i}"]`);
-      if (out) out.textContent = digits(valueAt(l, this.cursor!), 4);
+      if (out) out.textContent = this.valueOf(l);
     });
+  }
+
+  private valueOf(l: Line): string {
+    return this.cursor === null ? "" : digits(valueAt(l, this.cursor), 4);
   }
 
   /** The picture alone, with colors of its own. */
   toSvg(): string {
     const root = this.svg() as SVGSVGElement;
     const style = s("style", {}, ".grid{stroke:#d8d8d8}.zero{stroke:#888}.axis{fill:#333}.mark{stroke:#999;stroke-dasharray:3 3}");
-    root.prepend(style, s("rect", { width: "100%", height: "100%", fill: "#fff" }));
-    this.lines.forEach((l, i) => {
-      if (this.hidden.has(l.name)) return;
-      root.append(s("text", { x: MARGIN.left + 8, y: MARGIN.top + 14 + 14 * i, fill: this.color(i).stroke }, l.name));
-    });
-    return `<?xml version="1.0"?>\n${new XMLSerializer().serializeToString(root)}`;
+    // The legend stands above the curves, so that it covers none.
+    const rows: SVGElement[] = [];
+    let [x, y] = [MARGIN.left, 16];
+    for (const [l, i] of this.named()) {
+      if (this.hidden.has(l.name)) continue;
+      const { stroke, dash } = this.color(i);
+      const text = l.isNorm ? NORM : l.name;
+      const width = 28 + LETTER * text.length + 14;
+      if (x > MARGIN.left && x + width > this.size.width) [x, y] = [MARGIN.left, y + 16];
+      rows.push(sample(l, stroke, dash, x, y - 4), s("text", { x: x + 28, y, fill: "#333" }, text));
+      x += width;
+    }
+    const [width, height] = [this.size.width, this.size.height + y + 6];
+    root.setAttribute("y", String(y + 6));
+    const picture = s("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": "system-ui, sans-serif", "font-size": 11 },
+      style, s("rect", { width: "100%", height: "100%", fill: "#fff" }), ...rows, root);
+    return `<?xml version="1.0"?>\n${new XMLSerializer().serializeToString(picture)}`;
   }
 
   toCsv(): string {
     const shown = this.shown;
     const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const same = shown.every((l) => l.x === shown[0]?.x || (l.x.length === shown[0].x.length && l.x[0] === shown[0].x[0]));
+    const first = shown[0]?.x;
+    const same = shown.every((l) => l.x === first || (l.x.length === first.length && Array.from(l.x).every((x, k) => x === first[k])));
     if (same && shown.length > 0) {
       const rows = [[this.xLabel, ...shown.flatMap((l) => (l.sd ? [l.name, `sd ${l.name}`] : [l.name]))].map(cell).join(",")];
       for (let k = 0; k < shown[0].x.length; k++) rows.push([shown[0].x[k], ...shown.flatMap((l) => (l.sd ? [l.y[k], l.sd[k]] : [l.y[k]]))].join(","));
@@ -323,8 +349,8 @@ export class Chart {
 
   private savePng(): void {
     const image = new Image();
-    const { width, height } = this.size;
     image.onload = () => {
+      const { width, height } = image;
       const canvas = h("canvas", { width: 2 * width, height: 2 * height });
       const c = canvas.getContext("2d")!;
       c.scale(2, 2);
@@ -335,7 +361,23 @@ export class Chart {
   }
 }
 
-/** Of a line, the number at a place, straight between two points. */
+/** How a line or a band looks, for a legend. */
+function sample(l: Line, stroke: string, dash: string, x: number, y: number): SVGElement {
+  return l.isNorm
+    ? s("rect", { x: x + 0.5, y: y - 3.5, width: 21, height: 7, fill: stroke, "fill-opacity": 0.15, stroke, "stroke-dasharray": "2 3" })
+    : s("line", { x1: x, x2: x + 22, y1: y, y2: y, stroke, "stroke-width": 3, "stroke-dasharray": dash });
+}
+
+/** What bands to compare with are called. */
+const NORM = "normative bands";
+
+/** Width of a letter of a legend in a picture, about. */
+const LETTER = 6.2;
+
+/** Times that differ by less are the same, as part of the range. */
+const SAME = 1e-9;
+
+/** Of a line, the number at a place, straight between two points; none beyond its ends. */
 export function valueAt(l: Line, x: number): number {
   let [low, high] = [0, l.x.length - 1];
   if (high < 0) return NaN;
@@ -344,6 +386,8 @@ export function valueAt(l: Line, x: number): number {
     if (l.x[m] <= x) low = m;
     else high = m;
   }
+  const reach = SAME * (l.x[l.x.length - 1] - l.x[0]);
+  if (x < l.x[0] - reach || x > l.x[l.x.length - 1] + reach) return NaN;
   const span = l.x[high] - l.x[low];
   const t = span > 0 ? Math.min(Math.max((x - l.x[low]) / span, 0), 1) : 0;
   return l.y[low] + t * (l.y[high] - l.y[low]);

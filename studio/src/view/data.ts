@@ -9,6 +9,8 @@ export interface SceneData {
     body: number;
     layer: string;
     hull: boolean;
+    /** Path of the wrap object or contact geometry that it is. */
+    component?: string;
     color: [number, number, number];
     opacity: number;
     ellipsoid?: { center: number[]; quaternion: number[]; radii: number[] };

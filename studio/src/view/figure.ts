@@ -256,7 +256,21 @@ export class Figure {
 
   /** What is under a point of the canvas, −1 to 1. */
   pick(x: number, y: number): Hit | null {
-    return this.actor?.pick(this.ray(x, y), this.pixel())?.hit ?? null;
+    const ray = this.ray(x, y);
+    const found = this.actor?.pick(ray, this.pixel()) ?? null;
+    const measured = this.measured.mesh.visible ? this.measured.pick(ray, this.pixel()) : null;
+    // As for markers of the model, those that lie on a body are what one points at.
+    if (measured && (!found || measured.distance - 0.03 < found.distance)) return { kind: "measured", index: measured.index };
+    return found?.hit ?? null;
+  }
+
+  /** A place on the canvas, −1 to 1, of something that can be clicked, for tests. */
+  placeOf(what: "measured" | "arrow" | "surface", index: number): [number, number] | null {
+    const at = what === "measured" ? this.measured.at(index) : what === "arrow" ? this.actor?.arrowAt(index) : this.actor?.bodies.surfaceAt(index);
+    if (!at) return null;
+    this.camera.updateMatrixWorld();
+    const p = at.clone().project(this.camera);
+    return [p.x, p.y];
   }
 
   /** A place on the canvas, −1 to 1, where a muscle is seen; null if it is hidden. */
@@ -297,6 +311,18 @@ export class Figure {
     this.camera.position.copy(new Vector3(...DIRECTIONS[from]).setLength(d).add(middle));
     this.controls.update();
     this.target.copy(this.actor?.center ?? middle);
+    this.redraw();
+  }
+
+  /** Where the camera is and what it looks at, m. */
+  get eye(): { from: number[]; to: number[] } {
+    return { from: this.camera.position.toArray(), to: this.controls.target.toArray() };
+  }
+
+  set eye({ from, to }: { from: number[]; to: number[] }) {
+    this.camera.position.fromArray(from);
+    this.controls.target.fromArray(to);
+    this.controls.update();
     this.redraw();
   }
 

@@ -22,6 +22,8 @@ export class Muscles {
   private radii: number[];
   private points: Float32Array = new Float32Array();
   private begin: Uint32Array = new Uint32Array([0]);
+  /** First corners of the rings that stand at the points of the paths, path after path. */
+  private atPoints: number[] = [];
   /** The corner in the middle of each belly. */
   private middles: number[] = [];
   private chosen = -1;
@@ -49,6 +51,7 @@ export class Muscles {
     const step = Math.max(RING_M, (RING_M * count * 16) / MOST_RINGS);
     this.tubes.clear();
     this.middles = [];
+    this.atPoints = [];
     for (let i = 0; i < count; i++) this.one(i, i === this.chosen ? CHOSEN : rounded(activationColor(f.activity[first + i])), step);
     this.tubes.end();
   }
@@ -87,6 +90,7 @@ export class Muscles {
           dy = uy * u + (y - p[3 * k - 2]) * v;
           dz = uz * u + (z - p[3 * k - 1]) * v;
         }
+        if (m === 0 || (isLast && m === parts)) this.atPoints.push(this.tubes.written);
         if (Math.abs(t - 0.5) < middle) [middle, this.middles[i]] = [Math.abs(t - 0.5), this.tubes.written];
         const end = tendons ? Math.min(t, 1 - t) : 1;
         const mix = end < 0.04 ? 0 : end < 0.1 ? (end - 0.04) / 0.06 : 1;
@@ -103,9 +107,9 @@ export class Muscles {
     if (this.shown) this.set(this.shown.f, this.shown.k);
   }
 
-  /** Points as they are drawn, and the color in the middle of each belly. */
+  /** Points of the paths as they are drawn, the middles of rings of the tubes, and the color in the middle of each belly. */
   drawn(): { points: number[]; colors: number[] } {
-    return { points: [...this.points], colors: this.middles.map((m) => this.tubes.colorAt(m)) };
+    return { points: this.atPoints.flatMap((corner) => this.tubes.middleAt(corner)), colors: this.middles.map((m) => this.tubes.colorAt(m)) };
   }
 
   /** Places along a path, from its middle outwards. */

@@ -120,6 +120,13 @@ export class Tubes {
     return this.corners;
   }
 
+  /** The middle of the ring that begins with a corner, as the graphics card has it. */
+  middleAt(corner: number): [number, number, number] {
+    const sum: [number, number, number] = [0, 0, 0];
+    for (let k = 3 * corner; k < 3 * (corner + this.sides); k++) sum[k % 3] += this.place[k] / this.sides;
+    return sum;
+  }
+
   /** The color of a corner, as the graphics card has it. */
   colorAt(corner: number): number {
     return (this.color[4 * corner] << 16) | (this.color[4 * corner + 1] << 8) | this.color[4 * corner + 2];

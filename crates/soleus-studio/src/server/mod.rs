@@ -7,7 +7,7 @@ mod socket;
 
 use axum::Router;
 use axum::extract::{Request, State, WebSocketUpgrade};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -111,12 +111,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 async fn index(State(door): State<Arc<Door>>) -> Response {
-    let mut response = bundle::find("index.html").map_or_else(not_there, page);
+    let mut response = bundle::index()
+        .map_or_else(not_there, |text| (headers("text/html; charset=utf-8"), text).into_response());
     let token = format!("soleus_{}={}; HttpOnly; SameSite=Strict; Path=/", door.port, door.token);
-    for cookie in [token, "soleus_native=1; SameSite=Strict; Path=/".to_string()] {
-        if let Ok(value) = cookie.parse() {
-            response.headers_mut().append(header::SET_COOKIE, value);
-        }
+    if let Ok(value) = token.parse() {
+        response.headers_mut().append(header::SET_COOKIE, value);
     }
     response
 }
@@ -128,15 +127,17 @@ async fn asset(request: Request) -> Response {
 }
 
 fn page((kind, bytes): (&'static str, &'static [u8])) -> Response {
-    let headers = [
+    ([(header::CONTENT_ENCODING, "gzip")], headers(kind), bytes).into_response()
+}
+
+fn headers(kind: &'static str) -> [(HeaderName, &'static str); 5] {
+    [
         (header::CONTENT_TYPE, kind),
-        (header::CONTENT_ENCODING, "gzip"),
         (header::CACHE_CONTROL, "no-store"),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-    ];
-    (headers, bytes).into_response()
+    ]
 }
 
 fn not_there() -> Response {

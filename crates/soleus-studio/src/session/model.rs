@@ -197,6 +197,13 @@ impl Session {
             let value = m.coordinates(&x)[c];
             let c = &m.model.coordinates[c];
             add("value", degrees_of(c) * value, unit(c.motion_type));
+        } else if let Some(joint) = m.model.joints.iter().find(|j| j.path == path) {
+            // A joint is where its coordinates are.
+            let values = m.coordinates(&x);
+            for c in &joint.coordinates {
+                let (coordinate, value) = (&m.model.coordinates[c.0], values[c.0]);
+                add(&coordinate.name, degrees_of(coordinate) * value, unit(coordinate.motion_type));
+            }
         } else if let Some(i) = e.layout().paths.iter().position(|p| p == path) {
             add("length", ask(Quantity::PathLengths)?[i], "m");
         }
@@ -339,6 +346,9 @@ fn scene_value(scene: &Scene, given: usize, block: &mut Block) -> Value {
                 Layer::Contact => "contact",
             };
             let mut value = json!({ "body": s.body, "layer": layer, "color": s.color, "opacity": s.opacity });
+            if !s.component.is_empty() {
+                value["component"] = s.component.clone().into();
+            }
             value["hull"] = (i >= given && s.layer == Layer::Body && s.opacity < 1.0).into();
             match &s.solid {
                 Solid::Ellipsoid { pose, radii } => {

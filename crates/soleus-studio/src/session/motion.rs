@@ -14,6 +14,9 @@ use soleus::{Context, Error, Model, Source, System, Table};
 use std::path::Path;
 use std::sync::Arc;
 
+/// Times that differ by less are the same, s.
+const SAME_TIME: f64 = 1e-6;
+
 /// Frames that one answer may have.
 const MOST_FRAMES: usize = 1024;
 
@@ -45,7 +48,8 @@ impl Session {
         let times = motion.times();
         let (at_default, gaps) = (motion.at_default.clone(), motion.gaps);
         let (mut has_activations, has_speeds) = (motion.has_activations, motion.has_speeds);
-        let mut activations = None;
+        // Where activations are known, if not all along.
+        let (mut activations, mut known) = (None, None);
         if let Some(file) = f.optional_text("activations") {
             let table = table::read_rows(cx, &file.into(), Take::Markers)?;
             if Activations::new(&m.model, &m.system, &table).is_none() {
@@ -55,6 +59,7 @@ impl Session {
                 );
             }
             has_activations = true;
+            known = ends(table.times());
             activations = Some(table);
         }
         let mut loaded = None;
@@ -71,7 +76,7 @@ impl Session {
         let id = f.index("replace").ok().filter(|&i| i < self.motions.len()).unwrap_or(self.motions.len());
         let value = json!({
             "id": id, "times": block.f64s(times), "at_default": at_default, "gaps": gaps, "arrows": arrows,
-            "has_activations": has_activations, "has_speeds": has_speeds,
+            "has_activations": has_activations, "activations_known": known, "has_speeds": has_speeds,
         });
         match self.motions.get_mut(id) {
             Some(old) => *old = open,
@@ -92,6 +97,9 @@ impl Session {
         };
         let activations = open.activations.as_ref().and_then(|t| Activations::new(&m.model, &m.system, t));
         let has_activity = motion.has_activations || activations.is_some();
+        // Beyond the times of a table of activations, those of the motion count, if it has some.
+        let known = activations.as_ref().and(open.activations.as_ref()).and_then(|t| ends(t.times()));
+        let is_known = |t: f64| known.is_none_or(|[a, b]| t >= a - SAME_TIME && t <= b + SAME_TIME);
         let mut recorder =
             Recorder::of_scene(model, system, Scene::default()).with(has_activity, motion.has_speeds);
         let count = motion.times().len();
@@ -105,14 +113,18 @@ impl Session {
         for &row in &rows {
             motion.read(row, &mut x);
             m.assemble(&mut x);
-            if let Some(a) = &activations {
+            if let Some(a) = activations.as_ref().filter(|_| is_known(x.time)) {
                 a.read(&mut x);
             }
             recorder.record(&x);
             q.extend_from_slice(&x.q);
         }
         let mut block = Block::default();
-        let mut value = frames_value(&recorder.take_frames(), &mut block);
+        let mut frames = recorder.take_frames();
+        for frame in frames.iter_mut().filter(|f| !motion.has_activations && !is_known(f.time)) {
+            frame.activity.fill(f64::NAN);
+        }
+        let mut value = frames_value(&frames, &mut block);
         value["rows"] = block.u32s(rows.iter().map(|&r| r as u32));
         let mut centers = vec![0.0; 3 * rows.len()];
         let states = States { q: Some(Rows::each(&q, rows.len())), ..States::default() };
@@ -128,6 +140,11 @@ impl Session {
             block.f32s(q.chunks_exact(n.max(1)).flat_map(|row| order.iter().map(move |&o| of(row, o))));
         Ok(Answer { value, block })
     }
+}
+
+/// The first and the last time.
+fn ends(times: &[f64]) -> Option<[f64; 2]> {
+    times.first().zip(times.last()).map(|(&a, &b)| [a, b])
 }
 
 /// A motion in numbers: names, times, and a row of values for each.

@@ -1,5 +1,6 @@
 //! Every tool of the library by name: its form, its run from JSON, and how to do the same without a page.
 
+mod python;
 mod same;
 mod verbs;
 
@@ -37,6 +38,8 @@ struct Tool {
     defaults: fn() -> Value,
     /// Nothing if this engine does without it.
     run: Option<Run>,
+    /// Whether the engine of a page without the program has it.
+    in_page: bool,
 }
 
 /// What a tool left.
@@ -81,6 +84,10 @@ macro_rules! tool {
                 let run: Option<fn(Value, &Context) -> Result<Ran, Error>> =
                     Some(|value, cx| Ok(ran(&request::<$request>($name, value)?.run(cx)?)));
                 run
+            },
+            in_page: {
+                let features: &[&str] = &[$(stringify!($feature))?];
+                features.is_empty()
             },
         }
     };
@@ -161,6 +168,7 @@ const TOOLS: &[Tool] = &[
         }),
         #[cfg(not(feature = "prediction"))]
         run: None,
+        in_page: true,
     },
 ];
 
@@ -191,7 +199,7 @@ pub fn described() -> Value {
         .map(|t| {
             json!({
                 "name": t.name, "title": t.title, "group": t.group, "first": t.first, "about": forms[t.request]["about"],
-                "helps": helps[t.name], "output": t.output, "request": t.request, "here": t.run.is_some(), "defaults": (t.defaults)(),
+                "helps": helps[t.name], "output": t.output, "request": t.request, "here": t.run.is_some(), "in_page": t.in_page, "defaults": (t.defaults)(),
             })
         })
         .collect();

@@ -1,33 +1,39 @@
 //! The same request outside of a page: as a command, and in Python.
 
 use super::TOOLS;
+use super::python::python;
 use super::verbs::{SPACED, VERBS};
 use serde_json::{Map, Value, json};
 
-/// Methods of a model in Python that have another name than the tool.
-const METHODS: &[(&str, &str)] = &[
-    ("computed_muscle_control", "cmc"),
-    ("residual_reduction", "rra"),
-    ("residual_elimination", "rea"),
-    ("reconcile", "make_consistent"),
-];
+/// Groups that a request may be without: their fields count one by one.
+const OPTIONAL: &[&str] = &["factors", "placing"];
 
-/// Tools that Python has no function for, or another one: arrays of a compiled model instead of a file.
-const COMMAND_ONLY: &[&str] =
-    &["gait", "assign_loads", "synthesize", "evaluate", "jacobians", "generate", "upgrade", "convert"];
-
-/// A request as a command and in Python; `command` is null where the command has no flags for it.
+/// A request as a command and in Python. Where one of them is null, the list that belongs to it names the fields that it has no flag or keyword
+/// for; it is empty where there is no such verb or function at all.
 pub fn same(tool: &str, request: &Value) -> Value {
     let Some(t) = TOOLS.iter().find(|t| t.name == tool) else { return Value::Null };
     let mut changed = Vec::new();
     collect("", request, &(t.defaults)(), &mut changed);
-    json!({ "command": command(tool, request, &changed), "python": python(tool, request, &changed) })
+    let both = |found: Result<String, Vec<String>>| match found {
+        Ok(text) => (Value::from(text), Vec::new()),
+        Err(missing) => (Value::Null, missing),
+    };
+    let (command, no_flag) = both(command(tool, request, &changed));
+    let (python, no_keyword) = both(python(tool, request, &changed));
+    json!({ "command": command, "no_flag": no_flag, "python": python, "no_keyword": no_keyword })
 }
 
 /// Fields of a request that are not at their defaults, by path.
 fn collect<'r>(path: &str, request: &'r Value, defaults: &Value, out: &mut Vec<(String, &'r Value)>) {
-    let (Value::Object(fields), Value::Object(known)) = (request, defaults) else {
-        if !is_same(request, defaults) && !request.is_null() {
+    let none = Map::new();
+    let known = match defaults {
+        Value::Object(known) => Some(known),
+        Value::Null if OPTIONAL.contains(&path) => Some(&none),
+        _ => None,
+    };
+    let (Value::Object(fields), Some(known)) = (request, known) else {
+        let is_empty = defaults.is_null() && (*request == false || *request == json!([]) || *request == "");
+        if !is_same(request, defaults) && !request.is_null() && !is_empty {
             out.push((path.to_string(), request));
         }
         return;
@@ -79,8 +85,9 @@ fn trials(list: &[Value]) -> Option<Vec<String>> {
     Some(words)
 }
 
-fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<String> {
-    let verb = VERBS.iter().find(|v| v.tool == tool)?;
+/// The command; or the fields that it has no flag for.
+fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Result<String, Vec<String>> {
+    let verb = VERBS.iter().find(|v| v.tool == tool).ok_or_else(Vec::new)?;
     let mut words = vec!["soleus".to_string(), verb.verb.to_string()];
     // The verb leaves out the forces that the request would have to name.
     let mut missing = Vec::new();
@@ -122,81 +129,7 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Option<
     {
         words.push("--exclude".to_string());
     }
-    missing.is_empty().then(|| words.join(" "))
-}
-
-fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> String {
-    if COMMAND_ONLY.contains(&tool) {
-        return "(the Python package has no function for this)".to_string();
-    }
-    let mut arguments = Vec::new();
-    let mut save = None;
-    let (mut from, mut to) = (None, None);
-    for (path, value) in changed {
-        let key = path.strip_prefix("tracking.").unwrap_or(path);
-        match key {
-            "model" => {}
-            "from" => from = Some(literal(value)),
-            "to" => to = Some(literal(value)),
-            "task_file" => arguments.push(format!("tasks={}", literal(value))),
-            _ if key == "output.motion" || key == "output" => save = Some(literal(value)),
-            _ if key.starts_with("output") => {}
-            _ if key.contains('.') => {}
-            "name" | "study_only" if tool == "predict" => {}
-            "whole" if tool == "predict" => arguments.push("symmetric=False".to_string()),
-            "free" if tool == "predict" => arguments.push(free(value)),
-            _ => arguments.push(format!("{key}={}", literal(value))),
-        }
-    }
-    if tool == "inverse_dynamics"
-        && request.get("exclude").and_then(Value::as_array).is_some_and(Vec::is_empty)
-    {
-        arguments.push("exclude=[]".to_string());
-    }
-    if from.is_some() || to.is_some() {
-        let or_none = |x: Option<String>| x.unwrap_or_else(|| "None".to_string());
-        arguments.push(format!("time=({}, {})", or_none(from), or_none(to)));
-    }
-    let method = METHODS.iter().find(|(t, _)| *t == tool).map_or(tool, |(_, m)| m);
-    let arguments = arguments.join(", ");
-    let model = request.get("model").or_else(|| request.pointer("/tracking/model")).map(literal);
-    let mut lines = vec!["import soleus".to_string(), String::new()];
-    match (tool, model) {
-        ("predict_walk", _) => {
-            lines.push(format!("walk = soleus.predict_walk({})", arguments.replace("speed=", "")))
-        }
-        ("setup_file", _) => {
-            lines.push(format!("soleus.run({})", request.get("file").map_or(String::new(), literal)))
-        }
-        ("solve", _) => lines
-            .push(format!("soleus.study({}).solve()", request.get("study").map_or(String::new(), literal))),
-        ("predict", model) => {
-            lines.push(format!("model = soleus.read({})", model.unwrap_or_default()));
-            let rest = if arguments.is_empty() { String::new() } else { format!(", {arguments}") };
-            lines.push(format!("gait = soleus.predict.gait(model{rest})"));
-        }
-        (_, model) => {
-            lines.push(format!("model = soleus.read({})", model.unwrap_or_default()));
-            lines.push(format!("result = model.{method}({arguments})"));
-        }
-    }
-    match (tool, save) {
-        ("inverse_kinematics", Some(file)) => lines.push(format!("result.motion.save({file})")),
-        ("inverse_dynamics", Some(file)) => lines.push(format!("result.moments.save({file})")),
-        _ => {}
-    }
-    lines.join("\n")
-}
-
-/// `COMPONENT.PROPERTY=LOWER,UPPER` as the dictionary that Python takes.
-fn free(list: &Value) -> String {
-    let entry = |v: &Value| {
-        let (name, bounds) = v.as_str()?.split_once('=')?;
-        let (lower, upper) = bounds.split_once(',')?;
-        Some(format!("{}: ({lower}, {upper})", json!(name)))
-    };
-    let entries: Vec<String> = list.as_array().into_iter().flatten().filter_map(entry).collect();
-    format!("free={{{}}}", entries.join(", "))
+    if missing.is_empty() { Ok(words.join(" ")) } else { Err(missing) }
 }
 
 /// As a word of a command.
@@ -212,22 +145,6 @@ fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
-}
-
-/// As a literal of Python. JSON's strings, numbers and lists are Python's.
-fn literal(value: &Value) -> String {
-    match value {
-        Value::Null => "None".to_string(),
-        Value::Bool(b) => if *b { "True" } else { "False" }.to_string(),
-        Value::Array(list) => format!("[{}]", list.iter().map(literal).collect::<Vec<_>>().join(", ")),
-        Value::Object(map) => object(map),
-        other => other.to_string(),
-    }
-}
-
-fn object(map: &Map<String, Value>) -> String {
-    let fields: Vec<String> = map.iter().map(|(k, v)| format!("{}: {}", json!(k), literal(v))).collect();
-    format!("{{{}}}", fields.join(", "))
 }
 
 #[cfg(test)]
@@ -272,11 +189,11 @@ mod tests {
     fn analytic_python_of_predictions() {
         let fields = json!({ "speed": 1.1, "slope_deg": 3.0 });
         let found = same("predict_walk", &request("predict_walk", &fields));
-        assert_eq!(found["python"], "import soleus\n\nwalk = soleus.predict_walk(1.1, slope_deg=3.0)");
+        assert_eq!(found["python"], "import soleus\n\nresult = soleus.predict_walk(1.1, slope_deg=3.0)");
         assert_eq!(found["command"], "soleus demo --speed 1.1 --slope 3.0");
         let fields = json!({ "model": "m.osim", "whole": true, "free": ["exo.stiffness=0,300"] });
         let found = same("predict", &request("predict", &fields));
-        let python = "model = soleus.read(\"m.osim\")\ngait = soleus.predict.gait(model, symmetric=False, free={\"exo.stiffness\": (0, 300)})";
+        let python = "model = soleus.read(\"m.osim\")\nresult = soleus.predict.gait(model, symmetric=False, free={\"exo.stiffness\": (0, 300)})";
         assert_eq!(found["python"], format!("import soleus\n\n{python}"));
         assert_eq!(found["command"], "soleus predict m.osim --whole --free exo.stiffness=0,300");
         let fields = json!({ "file": "old.osim", "output": "new.osim" });
@@ -307,6 +224,54 @@ mod tests {
         let fields = json!({ "input": "a.c3d", "output": "a.trc", "rate": 100 });
         let found = same("convert", &request("convert", &fields));
         assert_eq!(found["command"], "soleus convert a.c3d a.trc --rate 100");
+    }
+
+    /// A problem of optimal control is solved; groups of a request become keywords.
+    #[test]
+    fn analytic_python_of_optimal_control() {
+        let fields = json!({ "model": "m.osim", "kinematics": "w.mot", "changes.loads": "grf.xml", "changes.reserves": [10.0], "from": 0.5, "solution": "i.sto" });
+        let found = same("inverse", &request("inverse", &fields));
+        let python = "model = soleus.read(\"m.osim\")\nresult = model.inverse(motion=\"w.mot\", loads=\"grf.xml\", reserves=[10.0], \
+                      time=(0.5, None)).solve(output=\"i.sto\")";
+        assert_eq!(found["python"], format!("import soleus\n\n{python}"));
+        let fields = json!({ "model": "m.osim", "orientations": "o.sto", "from": 0.1 });
+        let found = same("sensor_kinematics", &request("sensor_kinematics", &fields));
+        assert!(
+            found["python"].as_str().unwrap().ends_with("(orientations=\"o.sto\", **{\"from\": 0.1})"),
+            "{found}"
+        );
+    }
+
+    /// Sizes and places of markers have one static trial in Python.
+    #[test]
+    fn analytic_python_of_scaling() {
+        let fields = json!({ "model": "m.osim", "mass": 70.0, "factors": { "markers": "s.trc", "measurement_file": "s.xml", "order": [] }, "placing": { "markers": "s.trc" } });
+        let found = same("scale", &request("scale", &fields));
+        assert!(
+            found["python"]
+                .as_str()
+                .unwrap()
+                .ends_with("model.scale(static=\"s.trc\", measurements=\"s.xml\", mass=70.0)"),
+            "{found}"
+        );
+        let fields = json!({ "model": "m.osim", "factors": { "markers": "s.trc", "from_markers": true }, "placing": { "markers": "t.trc" } });
+        let found = same("scale", &request("scale", &fields));
+        assert_eq!(found["no_keyword"], json!(["factors.from_markers", "placing.markers"]));
+    }
+
+    /// What Python has no keyword for must not be dropped in silence.
+    #[test]
+    fn analytic_no_python_without_a_keyword() {
+        let fields = json!({ "model": "m.osim", "tolerance": 1e-3, "eigenvalues": true });
+        let found = same("equilibrium", &request("equilibrium", &fields));
+        assert!(found["python"].is_null());
+        assert_eq!(found["no_keyword"], json!(["tolerance"]));
+        let fields = json!({ "model": "m.osim", "markers": "w.trc", "output.fixed_digits": true });
+        assert_eq!(
+            same("inverse_kinematics", &request("inverse_kinematics", &fields))["no_keyword"],
+            json!(["output.fixed_digits"])
+        );
+        assert!(same("convert", &request("convert", &json!({ "input": "a.c3d" })))["python"].is_null());
     }
 
     /// What a verb has no flag for must not be dropped in silence.

@@ -137,7 +137,8 @@ fn bone_of(model: &Model, body: BodyId) -> Option<Shape> {
         has_muscles: model.forces.iter().any(|f| matches!(f.kind, ForceKind::Muscle(_))),
     };
     let solid = bone(&segment)?;
-    Some(Shape { body: body.0, layer: Layer::Body, color: BONE, opacity: 1.0, solid })
+    let component = String::new();
+    Some(Shape { body: body.0, layer: Layer::Body, color: BONE, opacity: 1.0, solid, component })
 }
 
 /// The hull of what is attached to a body.
@@ -171,6 +172,7 @@ fn hull_of(model: &Model, body: BodyId) -> Option<Shape> {
         color: BONE,
         opacity: 0.75,
         solid: Solid::Mesh { vertices, faces },
+        component: String::new(),
     })
 }
 
@@ -185,7 +187,8 @@ fn wrap_shapes(model: &Model) -> Vec<Shape> {
             WrapShape::Cylinder { radius, length } => Solid::cylinder(&X, 2, radius, 0.5 * length),
             WrapShape::Torus { inner_radius, outer_radius } => Solid::torus(&X, outer_radius, inner_radius),
         };
-        Shape { body: frame.body.0, layer: Layer::Wrap, color: WRAP, opacity: 0.35, solid }
+        let component = w.path.clone();
+        Shape { body: frame.body.0, layer: Layer::Wrap, color: WRAP, opacity: 0.35, solid, component }
     };
     model.wraps.iter().filter(|w| w.active).map(shape).collect()
 }
@@ -216,7 +219,8 @@ fn contact_shapes(model: &Model) -> Vec<Shape> {
         };
         let (layer, color, opacity) =
             if carries_path { (Layer::Wrap, WRAP, 0.35) } else { (Layer::Contact, CONTACT, 0.6) };
-        shapes.push(Shape { body: frame.body.0, layer, color, opacity, solid });
+        let component = g.path.clone();
+        shapes.push(Shape { body: frame.body.0, layer, color, opacity, solid, component });
     }
     shapes
 }

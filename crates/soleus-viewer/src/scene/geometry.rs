@@ -79,6 +79,7 @@ impl Finder<'_> {
                     .and_then(|a| numbers::<1>(a, "opacity"))
                     .map_or(1.0, |[o]| o.clamp(0.0, 1.0)),
                 solid: moved(solid, &X),
+                component: String::new(),
             });
         }
     }

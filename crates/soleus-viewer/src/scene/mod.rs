@@ -52,6 +52,8 @@ pub struct Shape {
     pub opacity: f64,
     /// Surface, in the body frame.
     pub solid: Solid,
+    /// Path of the wrap object or contact geometry that it is; empty for bodies.
+    pub component: String,
 }
 
 /// Purpose of a shape.
