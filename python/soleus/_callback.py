@@ -128,8 +128,8 @@ def _word(label: str) -> str:
 
 
 def solve(study: Study, goals: Sequence[tuple[CallbackGoal, float]], options: dict[str, Any]) -> Solution:
-    """Solves a study with goals that are plain functions: again and again with their expansion about the last solution, until that stays. The conditions of
-    optimality there are those of the functions themselves, as exactly as differences are."""
+    """Solves a study with goals that are plain functions: repeatedly, with the functions expanded about the last solution, until it no longer changes. Its
+    optimality conditions are those of the functions themselves, to the accuracy of the finite differences."""
     guess = options.pop("guess", study._request.get("guess"))
     table: Any = study.solve(**options).table if guess is None else guess
     if not hasattr(table, "labels"):
@@ -149,7 +149,7 @@ def solve(study: Study, goals: Sequence[tuple[CallbackGoal, float]], options: di
             break
     assert solution is not None
     if change >= _SETTLED:
-        solution.message = f"goals that are Python functions did not settle: inputs still change by {change:.1e} of their size after {_ROUNDS} rounds"
+        solution.message = f"goals that are Python functions did not converge: inputs still change by {change:.1e} of their size after {_ROUNDS} rounds"
         warnings.warn(solution.message, NotSolvedWarning, stacklevel=3)
     return solution
 

@@ -58,31 +58,31 @@ enum Experiment {
     /// Gaits from inertial sensors alone, with the recordings of Dorschky et al. (2019): angles and ground forces compared with measured
     /// ones, with all sensors and with few
     #[command(
-        after_help = "Example:\n  soleus experiment imu --data ../shared/data --out imu\n\nIts data lie in gait2d/biomac of that folder."
+        after_help = "Example:\n  soleus experiment imu --data ../shared/data --out imu\n\nThe data are in gait2d/biomac of that folder."
     )]
     Imu(imu::Arguments),
     /// The muscle models of Millard, Uchida, Seth and Delp (2013): elastic and rigid tendons, with and without damping,
     /// their speed, and their forces compared with measured ones
     #[command(
-        after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard\n\nIts data lie in muscle and walking of that folder."
+        after_help = "Example:\n  soleus experiment millard --data ../shared/data --out millard\n\nThe data are in muscle and walking of that folder."
     )]
     Millard(millard::Arguments),
     /// The examples of Dembia, Bianco, Falisse, Hicks and Delp (2020), OpenSim Moco: a mass on three muscles, a squat with and without
     /// a spring at the knee, a walk with less load on the knees
     #[command(
-        after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco\n\nIts data lie in moco and walking of that folder."
+        after_help = "Example:\n  soleus experiment moco --data ../shared/data --out moco\n\nThe data are in moco and walking of that folder."
     )]
     Moco(moco::Arguments),
     /// The posture platform of Seth, Sherman, Reinbolt and Delp (2011): effect of crouching on the stability of a body without muscles when
     /// the ground moves
     #[command(
-        after_help = "Example:\n  soleus experiment posture --data ../shared/data --out posture\n\nIts data lie in walking of that folder."
+        after_help = "Example:\n  soleus experiment posture --data ../shared/data --out posture\n\nThe data are in walking of that folder."
     )]
     Posture(posture::Arguments),
     /// The induced accelerations of Seth, Sherman, Reinbolt and Delp (2011): what muscles contribute to support and propulsion in
     /// running, walking and a crouch
     #[command(
-        after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth\n\nIts data lie in running and walking of that folder."
+        after_help = "Example:\n  soleus experiment seth --data ../shared/data --out seth\n\nThe data are in running and walking of that folder."
     )]
     Seth(seth::Arguments),
     /// State estimation on a ski landing, after van den Bogert, Blana and Heinrich (2011): forces and muscles from noisy and
@@ -92,7 +92,7 @@ enum Experiment {
     /// The walks of Thelen and Anderson (2006): residual elimination and computed muscle control over half a gait cycle, in the layout of
     /// their tables
     #[command(
-        after_help = "Example:\n  soleus experiment thelen --data ../shared/data --out thelen\n\nIts data lie in walking of that folder."
+        after_help = "Example:\n  soleus experiment thelen --data ../shared/data --out thelen\n\nThe data are in walking of that folder."
     )]
     Thelen(thelen::Arguments),
     /// The walks of van den Bogert, Blana and Heinrich (2011): able-bodied and with a prosthesis, stored and published costs

@@ -159,7 +159,7 @@ impl<F: Fn(f64) -> MuscleInput> Test<'_, F> {
             Drive::Activation => MuscleOde::at_activation(self.muscle, input),
             Drive::Excitation => MuscleOde::new(self.muscle, input),
         };
-        let x0 = self.start().ok_or(Stop::Setup("fiber and tendon find no balance to begin with"))?;
+        let x0 = self.start().ok_or(Stop::Setup("no equilibrium of fiber and tendon at the start"))?;
         // A rigid tendon at given activation has no states at all.
         if x0.is_empty() {
             let force = (0..self.samples).map(|i| ode.tension(i as f64 * self.grid, &[])).collect();
