@@ -7,7 +7,7 @@ use soleus_math::norm::{largest, largest_difference};
 use soleus_model::force::{ExternalForce, ForceKind};
 use soleus_model::id::{FrameId, JointId};
 use soleus_model::joint::JointKind::{Ball, Custom, Free, Gimbal, Pin};
-use soleus_model::joint::{SpatialTransform, TransformAxis};
+use soleus_model::joint::{MotionType, SpatialTransform, TransformAxis};
 
 /// A free body whose speeds are rates of coordinates, a ball and a hinge on it.
 fn model() -> Model {
