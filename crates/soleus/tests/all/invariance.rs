@@ -320,6 +320,27 @@ fn conserves_mass_centres_of_residual_reduction_whichever_way_the_subject_faces(
     }
 }
 
+/// Loads that end before the motion were refused after the mass centre had been moved by what they were extrapolated to.
+#[test]
+fn issue_16_residual_reduction_looks_at_loads_first() {
+    let root = Root::Custom;
+    let files = bare_files(root, &PLAIN, ROWS / 2);
+    let tracking = Tracking {
+        model: "subject.osim".into(),
+        motion: motion(root, &PLAIN, ROWS).into(),
+        loads: Some("loads.xml".into()),
+        residuals: vec![100.0, 500.0],
+        reserves: vec![100.0],
+        ..Tracking::default()
+    };
+    let mass_center = Some(MassCenter { body: "pelvis".into(), ..MassCenter::default() });
+    let request = ResidualReduction { tracking, mass_center, ..ResidualReduction::default() };
+    let told = Collected::default();
+    let refused = request.run(&Context::new(&files).with_monitor(&told)).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("loads of `right_foot` span 0 s to 0.09 s"), "{refused}");
+    assert!(told.notes().iter().all(|n| !n.contains("mass centre")), "{:?}", told.notes());
+}
+
 const PAIRS: &str = "<OpenSimDocument Version=\"40600\"><MeasurementSet><objects><Measurement name=\"all\"><apply>true</apply>\
     <MarkerPairSet><objects><MarkerPair><markers>R.Knee R.Ankle</markers></MarkerPair><MarkerPair><markers>L.Knee L.Ankle</markers></MarkerPair>\
     </objects></MarkerPairSet><BodyScaleSet><objects><BodyScale name=\"shank_r\"><axes>X Y Z</axes></BodyScale>\
