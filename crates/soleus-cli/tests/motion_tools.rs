@@ -249,8 +249,33 @@ fn issue_16_words_that_nobody_hears_cost_no_result() {
     let f = Folder::new("nobody_listens");
     swing(&f);
     std::fs::copy(LEG, f.0.join("leg.osim")).unwrap();
+    f.file(
+        "id.xml",
+        "<OpenSimDocument Version=\"40000\"><InverseDynamicsTool name=\"id\"><model_file>leg.osim</model_file><results_directory>OUT\
+         </results_directory><coordinates_file>swing.mot</coordinates_file><output_gen_force_file>run.sto</output_gen_force_file>\
+         </InverseDynamicsTool></OpenSimDocument>",
+    );
+    // A leg with markers, and what cameras see of its swing.
+    let marker = |body: &str, x: &str| {
+        format!(
+            "<Marker name=\"{body}{x}\"><socket_parent_frame>/bodyset/{body}</socket_parent_frame><location>{x} -0.1 0.02</location></Marker>"
+        )
+    };
+    let markers: String =
+        ["thigh", "shank", "foot"].iter().flat_map(|b| [marker(b, "0.01"), marker(b, "0.05")]).collect();
+    let set = format!("<MarkerSet name=\"markerset\"><objects>{markers}</objects></MarkerSet></Model>");
+    f.file("marked.osim", std::fs::read_to_string(LEG).unwrap().replace("</Model>", &set));
+    f.soleus(&["synthesize", "--model", "marked.osim", "--motion", "swing.mot", "--out", "lab"]).is_done();
+    f.file(
+        "study.toml",
+        "model = \"marked.osim\"\nout = \"OUT\"\n[id]\n[[trials]]\nname = \"a\"\nmarkers = \"lab/walk.trc\"\n",
+    );
     let so = "StaticOptimization_activation.sto";
-    let commands: [(&str, &str); 5] = [
+    let commands: [(&str, &str); 9] = [
+        ("solve --example --out OUT/solved.sto", "solved.sto"),
+        ("scale --model leg.osim --factor thigh=1.1 --mass 70 --out OUT/scaled.osim", "scaled.osim"),
+        ("run OUT_id.xml", "run.sto"),
+        ("pipeline OUT_study.toml", "summary.html"),
         ("id --model leg.osim --motion swing.mot --out OUT/id.sto", "id.sto"),
         ("so --model leg.osim --motion swing.mot --reserves 1 --every 10 --out OUT", so),
         ("analyze --model leg.osim --motion swing.mot --analyses kinematics --out OUT", "Kinematics_q.sto"),
@@ -262,6 +287,10 @@ fn issue_16_words_that_nobody_hears_cost_no_result() {
             let out = format!("{how}{k}");
             std::fs::create_dir_all(f.0.join(&out)).unwrap();
             let args = command.replace("OUT", &out);
+            for name in ["id.xml", "study.toml"] {
+                let text = std::fs::read_to_string(f.0.join(name)).unwrap();
+                f.file(&format!("{out}_{name}"), text.replace("OUT", &out));
+            }
             let mut run = Command::new(env!("CARGO_BIN_EXE_soleus"));
             run.args(args.split(' ')).current_dir(&f.0).stdout(Stdio::null());
             let mut child = match stderr {

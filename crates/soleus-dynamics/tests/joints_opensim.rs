@@ -188,6 +188,58 @@ fn deriv_constant_curvature_moves_as_its_pose_does() {
     }
 }
 
+/// An arm that follows an angle of a free joint, whose speeds are an angular velocity.
+const FOLLOWER: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
+<OpenSimDocument Version="40600"><Model name="coupled">
+<gravity>0 -9.80665 0</gravity><Ground name="ground" />
+<BodySet name="bodyset"><objects><Body name="trunk"><mass>2</mass><mass_center>0.02 -0.1 0.03</mass_center>
+<inertia>0.2 0.3 0.25 0 0 0</inertia></Body><Body name="arm"><mass>0.7</mass><mass_center>0.01 -0.12 0</mass_center>
+<inertia>0.01 0.012 0.02 0 0 0</inertia></Body></objects></BodySet>
+<JointSet name="jointset"><objects>
+<FreeJoint name="root"><socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/trunk</socket_child_frame>
+<coordinates><Coordinate name="rx" /><Coordinate name="ry" /><Coordinate name="rz" /><Coordinate name="tx" /><Coordinate name="ty" />
+<Coordinate name="tz" /></coordinates></FreeJoint>
+<PinJoint name="shoulder"><socket_parent_frame>side</socket_parent_frame><socket_child_frame>/bodyset/arm</socket_child_frame>
+<coordinates><Coordinate name="swing" /></coordinates><frames><PhysicalOffsetFrame name="side"><socket_parent>/bodyset/trunk</socket_parent>
+<translation>0 0.2 0.15</translation></PhysicalOffsetFrame></frames></PinJoint>
+</objects></JointSet>
+<ConstraintSet name="constraintset"><objects><CoordinateCouplerConstraint name="follows"><coupled_coordinates_function>
+<PolynomialFunction><coefficients>0.5 -2 0.1</coefficients></PolynomialFunction></coupled_coordinates_function>
+<independent_coordinate_names>ry</independent_coordinate_names><dependent_coordinate_name>swing</dependent_coordinate_name>
+</CoordinateCouplerConstraint></objects></ConstraintSet>
+</Model></OpenSimDocument>"#;
+
+/// A coupler speaks of the angle of a free joint, not of its speed. OpenSim 4.6, at the same state (speeds set with `setSpeedValue`, that of
+/// the arm to f' of the rate of `ry` in `getQDot`), has these accelerations, in the order of the coordinates.
+#[test]
+fn opensim_val_coupler_on_an_angle_of_a_free_joint() {
+    let model = read(FOLLOWER);
+    let system = System::compile(&model).unwrap();
+    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
+    let (ry, ry_rate) = (-0.5, -0.4027673563927185);
+    x.q = vec![0.3, ry, 0.4, 0.1, 0.9, -0.2, 0.5 * ry * ry - 2.0 * ry + 0.1];
+    x.u = vec![0.5, -0.7, 0.9, 0.2, -0.1, 0.3, (ry - 2.0) * ry_rate];
+    system.compute_motion(&x, &[], &mut ws).unwrap();
+    let want = [
+        -0.29190840917163646,
+        -0.37663424574578297,
+        -0.15808231932178882,
+        0.09678597682265327,
+        -9.743387283385212,
+        0.011379026413745968,
+        -1.7087178028539505,
+    ];
+    // Both solve the same seven equations; the largest of their numbers is 10 and rounded at 1e-15 of itself.
+    near(&ws.udot, &want, 1e-13, "accelerations");
+
+    // The same in closed form: ry' = ω_y cos rx + ω_z sin rx, and swing'' = f' ry'' + f'' ry'². The rate of rx is OpenSim's, too.
+    let (rx, rx_rate, [wy, wz]) = (x.q[0], 1.0827228296719182, [x.u[1], x.u[2]]);
+    assert!((wy * rx.cos() + wz * rx.sin() - ry_rate).abs() < 1e-15);
+    let ry_acceleration =
+        ws.udot[1] * rx.cos() + ws.udot[2] * rx.sin() + rx_rate * (wz * rx.cos() - wy * rx.sin());
+    near(&ws.udot[6..], &[(ry - 2.0) * ry_acceleration + ry_rate * ry_rate], 1e-13, "the arm");
+}
+
 /// A four-bar linkage: the last joint closes the loop, and its rocker is split in two.
 const FOUR_BAR: &str = r#"<?xml version="1.0" encoding="UTF-8" ?>
 <OpenSimDocument Version="40600"><Model name="fourbar">

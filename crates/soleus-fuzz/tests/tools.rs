@@ -11,7 +11,19 @@ static MEMORY: Counting = Counting;
 const CASES: u64 = 60;
 const TIME: Duration = Duration::from_secs(15);
 
-/// One test, since memory is counted for the whole program.
+/// A folder of cases that no target reads would be kept for nothing.
+#[test]
+fn identity_every_case_has_a_target() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
+    let names: Vec<String> =
+        soleus_fuzz::targets().iter().chain(&tools()).map(|t| t.name.replace(' ', "_")).collect();
+    for folder in std::fs::read_dir(cases).unwrap().filter_map(Result::ok) {
+        let name = folder.file_name().to_string_lossy().into_owned();
+        assert!(names.contains(&name), "cases/{name}: there is no such target");
+    }
+}
+
+/// One test at a time, since memory is counted for the whole program.
 #[test]
 fn conserves_life_of_tools_with_a_file_that_is_nearly_right() {
     // Second derivatives of a joint of six mobilities fill the stack of a test in programs that are not optimised at all.
@@ -26,10 +38,13 @@ fn check() {
     let mut faults = Vec::new();
     for target in all {
         let folder = target.name.replace(' ', "_");
-        // The files themselves, and those that broke something once.
-        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(&folder);
-        let mut kept: Vec<_> = std::fs::read_dir(cases)
-            .map_or_else(|_| Vec::new(), |list| list.filter_map(Result::ok).map(|f| f.path()).collect());
+        // The files themselves, and those that broke something once: its own, and models for whatever takes one.
+        let takes_models = target.name.ends_with(" model");
+        let folders = [Some(folder.as_str()), takes_models.then_some("osim")];
+        let files =
+            |name: &str| std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name));
+        let lists = folders.into_iter().flatten().filter_map(|name| files(name).ok());
+        let mut kept: Vec<_> = lists.flatten().filter_map(Result::ok).map(|f| f.path()).collect();
         kept.sort();
         for path in kept {
             let bytes = std::fs::read(&path).unwrap();

@@ -47,9 +47,11 @@ impl Layout {
             Some(n) => n,
             None => h.analog_per_frame / samples_per_frame,
         };
-        for (name, n) in [("POINT:USED", points), ("ANALOG:USED", channels)] {
+        for (name, what, n) in
+            [("POINT:USED", "points", points), ("ANALOG:USED", "analog channels", channels)]
+        {
             if n > MOST_USED {
-                let message = format!("the file declares {n} of them; the format allows at most {MOST_USED}");
+                let message = format!("the file declares {n} {what}; the format allows at most {MOST_USED}");
                 log.error(0, name, message, "the file is damaged; export it again");
                 return None;
             }

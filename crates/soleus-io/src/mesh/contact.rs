@@ -17,7 +17,7 @@ const GEOMETRY_FOLDER: &str = "Geometry";
 pub fn read_contact_meshes(
     model: &mut Model,
     diagnostics: &mut Diagnostics,
-    open: &dyn Fn(&str) -> Option<Vec<u8>>,
+    open: &dyn Fn(&str) -> Result<Option<Vec<u8>>, String>,
 ) {
     let used = geometries_in_use(model);
     for (i, used) in used.into_iter().enumerate() {
@@ -60,13 +60,17 @@ fn geometries_in_use(model: &Model) -> Vec<bool> {
 }
 
 /// The mesh of that name, or what went wrong and what to do.
-fn find(filename: &str, open: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<TriangleMesh, (String, String)> {
+fn find(
+    filename: &str,
+    open: &dyn Fn(&str) -> Result<Option<Vec<u8>>, String>,
+) -> Result<TriangleMesh, (String, String)> {
     if filename.is_empty() {
         return Err(("no file is named".into(), "set the property `filename`".into()));
     }
     let in_folder = format!("{GEOMETRY_FOLDER}/{filename}");
     for name in [filename, &in_folder] {
-        let Some(bytes) = open(name) else { continue };
+        let read = open(name).map_err(|why| (format!("file {name} cannot be read: {why}"), String::new()))?;
+        let Some(bytes) = read else { continue };
         let mesh = read_mesh(&bytes, name).map_err(|e| (e.to_string(), String::new()))?;
         return triangulate(mesh).ok_or_else(|| (format!("{name} has too many vertices"), String::new()));
     }

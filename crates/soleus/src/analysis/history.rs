@@ -4,6 +4,8 @@ use super::Analyze;
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::table::{GAP_HINT, read_numbers_of_motion};
+use crate::inverse_dynamics::check_span;
+use crate::inverse_kinematics::range;
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::System;
 use soleus_math::Table;
@@ -43,7 +45,8 @@ pub(super) fn read(
         kind => kind == MotionKind::States,
     };
     let (cutoff_hz, opensim_faults) = (request.cutoff_hz, request.opensim_faults);
-    warn_of_data(cx, file, (model, system), &table, cutoff_hz.filter(|_| !is_states));
+    let range = range(file, request.from, request.to)?;
+    warn_of_data(cx, file, (model, system), &table, range, cutoff_hz.filter(|_| !is_states));
     let root_angles = request.root_angles;
     let settings = MotionSettings { cutoff_hz, opensim_faults, root_angles };
     let history = match is_states {
@@ -76,18 +79,20 @@ pub(super) fn no_motion(file: &Path, e: &HistoryError) -> Error {
     Error::content(file, 0, "", e.to_string(), hint)
 }
 
-/// Says if angles look like degrees where radians are expected, if measured forces act far from where they should, and if a filter
-/// would do nothing.
+/// Says if angles look like degrees where radians are expected, if measured forces act far from where they should or end before the motion,
+/// and if a filter would do nothing.
 fn warn_of_data(
     cx: &Context,
     file: &Path,
     (model, system): (&Model, &System),
     motion: &Table,
+    range: [f64; 2],
     cutoff_hz: Option<f64>,
 ) {
     let mut log = Diagnostics::new(file.display().to_string());
     check_units(model, motion, &mut log);
     check_points(model, system, motion, &model.forces, &mut log);
+    check_span(motion, range, &model.forces, &mut log);
     if let Some(hz) = cutoff_hz {
         check_cutoff(motion.times(), hz, &mut log);
     }

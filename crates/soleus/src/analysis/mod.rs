@@ -219,7 +219,7 @@ impl Analyze {
         }
         let preparation = Preparation { solve_for_equilibrium: self.equilibrate, opensim_faults };
         let done = analyze(both, &history, rows, &mut controls, preparation, &mut analyses)
-            .map_err(|e| failed(self.path(), &e))?;
+            .map_err(|e| failed_at(self.path(), &e, both))?;
         tell(cx, &model, self.path(), &done);
         let (tables, unsolved) = finish(cx, self.path(), analyses)?;
         let name = self.output.name.clone().unwrap_or_else(|| stem_of(self.motion.path(), "motion"));
@@ -344,7 +344,7 @@ pub(crate) fn of_simulation(
         return Ok(AnalysisTables::default());
     }
     let done = analyze((model, system), &history, rows, controls, Preparation::default(), &mut analyses)
-        .map_err(|e| failed(path, &e))?;
+        .map_err(|e| failed_at(path, &e, (model, system)))?;
     let (tables, unsolved) = finish(cx, path, analyses)?;
     Ok(AnalysisTables { tables, rows: done.rows, unsolved, stopped: done.stopped, ..Default::default() })
 }
@@ -483,6 +483,17 @@ fn tell(cx: &Context, model: &Model, source: &Path, report: &Report) {
     }
     cx.report(&log);
     cx.note(format!("{} rows", report.rows));
+}
+
+/// As [`failed`], with names of coordinates.
+fn failed_at(path: &Path, e: &AnalysisError, (model, system): (&Model, &System)) -> Error {
+    match e {
+        AnalysisError::Motion { source, .. } => {
+            let message = model::with_coordinate(&e.to_string(), source, model, system);
+            Error::content(path, 0, "", message, "")
+        }
+        _ => failed(path, e),
+    }
 }
 
 /// Converts the error of an analysis requested in `path`.

@@ -230,7 +230,7 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
-    /// A user's own file of the old fixed temporary name, and a link of it, stay as they are.
+    /// A user's own file of the old fixed temporary name stays as it is, and so does what links of temporary names lead to.
     #[test]
     fn issue_16_temporary_names_take_nothing() {
         let folder = folder("names");
@@ -239,6 +239,21 @@ mod tests {
         Disk::new().write(&out, b"new").unwrap();
         assert_eq!(fs::read(&out).unwrap(), b"new");
         assert_eq!(fs::read(&old).unwrap(), b"mine");
+        // Names that would be next may be taken already, by links too: these are not followed.
+        #[cfg(unix)]
+        {
+            let victim = folder.join("victim.txt");
+            fs::write(&victim, "mine").unwrap();
+            let next = |n: u32| folder.join(format!(".soleus-{}-{n}.partial", std::process::id()));
+            for n in 0..3 {
+                std::os::unix::fs::symlink(&victim, next(n)).unwrap();
+            }
+            Disk::new().write(&out, b"newer").unwrap();
+            assert_eq!(fs::read(&out).unwrap(), b"newer");
+            assert_eq!(fs::read(&victim).unwrap(), b"mine");
+            assert!((0..3).all(|n| fs::symlink_metadata(next(n)).is_ok_and(|m| m.is_symlink())));
+            assert!(!next(3).exists());
+        }
         // A name of 255 bytes is the longest that a disk takes.
         let long = folder.join("n".repeat(255));
         Disk::new().write(&long, b"long").unwrap();

@@ -5,11 +5,13 @@ use super::setup;
 use crate::context::{Context, Silent};
 use crate::error::Error;
 use crate::source::ModelSource;
+use soleus_dynamics::system::MotionError;
 use soleus_dynamics::{Options, System};
 use soleus_io::mesh::read_contact_meshes;
 use soleus_io::osim;
 use soleus_model::{Diagnostics, Document, Element, Force, Model};
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -272,8 +274,23 @@ pub fn system(cx: &Context, source: &ModelSource, options: &Options) -> Result<(
 pub fn read_meshes(cx: &Context, path: &Path, model: &mut Model) -> Result<(), Error> {
     let mut log = Diagnostics::new(path.display().to_string());
     let folder = folder_of(path);
-    read_contact_meshes(model, &mut log, &|name| cx.files.read(&folder.join(name)).ok());
+    read_contact_meshes(model, &mut log, &|name| match cx.files.read(&folder.join(name)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        // A folder may have the name of a file in another place.
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => Ok(None),
+        Err(e) => Err(e.to_string()),
+    });
     cx.settle(path, Some(()), log)
+}
+
+/// A message of the engine with the name of the coordinate that it is about.
+pub fn with_coordinate(message: &str, e: &MotionError, model: &Model, system: &System) -> String {
+    let mobility = e.mobility();
+    let coordinate = system.tree.coordinate_of_mobility.get(mobility).copied().flatten();
+    match coordinate.and_then(|c| model.coordinates.get(c.0)) {
+        Some(c) => message.replacen(&format!("mobility {mobility}"), &format!("coordinate `{}`", c.name), 1),
+        None => message.to_string(),
+    }
 }
 
 /// Compiles a model; errors contain the line of the component.

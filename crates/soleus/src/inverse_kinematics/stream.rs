@@ -13,7 +13,7 @@ use soleus_tools::inverse_kinematics::{
 };
 use soleus_tools::place_imus::space_fixed_xyz;
 use std::fmt::Write as _;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 impl InverseKinematics {
@@ -293,6 +293,9 @@ impl Kind {
     }
 }
 
+/// The longest line that is read, in bytes: 13 000 markers with six decimals. Without a limit, a stream without line ends fills memory.
+const LONGEST_LINE: u64 = 1 << 20;
+
 /// Lines of text: first the labels, `time` and some for each marker or sensor, then one line for each frame, in s and m.
 struct Lines<'a, R> {
     cx: &'a Context<'a>,
@@ -359,11 +362,14 @@ impl<R: BufRead> Frames for Lines<'_, R> {
         }
         loop {
             self.line.clear();
-            let read = self
-                .input
-                .read_line(&mut self.line)
-                .map_err(|e| Error::read(self.cx.files, &self.name, e))?;
             self.number += 1;
+            let mut input = (&mut self.input).take(LONGEST_LINE);
+            let read =
+                input.read_line(&mut self.line).map_err(|e| Error::read(self.cx.files, &self.name, e))?;
+            if read as u64 == LONGEST_LINE && !self.line.ends_with('\n') {
+                let message = "the line is longer than 1 MB".to_string();
+                return Err(self.wrong(message, "every frame must be on a line of its own"));
+            }
             if read == 0 || !self.line.trim().is_empty() {
                 return Ok(read > 0);
             }
@@ -423,6 +429,31 @@ mod tests {
         assert_eq!(frames_of(text, Kind::Sensors).unwrap()[0].1, [1.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5]);
         let said = frames_of("time,a_1,a_2,a_3\n", Kind::Sensors).unwrap_err();
         assert!(said.contains("`a_1` is not the first of four quaternion columns"), "{said}");
+    }
+
+    /// A line without an end allocated 4 GB and ended the program.
+    #[test]
+    fn issue_16_lines_without_end_are_refused() {
+        let endless = || std::io::BufReader::new(std::io::repeat(b'1'));
+        let head = "time,A_1,A_2,A_3\n";
+        let files = crate::Memory::new();
+        let cx = Context::new(&files);
+        let says = |line: u32, found: Result<bool, Error>| {
+            let said = found.unwrap_err().to_string();
+            assert!(said.contains("longer than 1 MB") && said.contains(&format!("stdin:{line}")), "{said}");
+        };
+        says(1, Lines::begin(&cx, endless(), Kind::Markers).map(|_| true));
+        let mut lines = Lines::begin(&cx, head.as_bytes().chain(endless()), Kind::Markers).unwrap();
+        says(2, lines.wait());
+        assert!(lines.line.len() as u64 <= LONGEST_LINE);
+
+        // The longest line that is read is as long as the limit, with its end.
+        let row = format!("0,1,2,{}3\n", " ".repeat(LONGEST_LINE as usize - 8));
+        let text = format!("{head}{row}");
+        let mut lines = Lines::begin(&cx, text.as_bytes(), Kind::Markers).unwrap();
+        assert_eq!((lines.wait().unwrap(), lines.line.len() as u64), (true, LONGEST_LINE));
+        assert_eq!(lines.frame(&mut Vec::new()).unwrap(), 0.0);
+        assert!(!lines.wait().unwrap());
     }
 
     #[test]

@@ -105,6 +105,7 @@ impl ResidualReduction {
         let (history, data) = inputs::motion(cx, request, (&model, &system))?;
         let range = inputs::range(cx, request, data, window)?;
         let mut adjusted = None;
+        run::check_loads_of(cx, request, &model, range, data, window)?;
         if let Some(change) = &self.mass_center {
             let found = self.adjust(cx, (request, change), (&mut model, &mut system), &history, range)?;
             adjusted = Some(found);

@@ -72,6 +72,49 @@ pub struct Job<'a> {
     pub emg: &'a [EmgCurve],
 }
 
+/// Where the motion is tracked to.
+fn end(request: &Tracking, range: [f64; 2], data: [f64; 2], window: f64) -> f64 {
+    match request.asked_in {
+        Some(_) => range[1] - window,
+        None => range[1].min(data[1] - window),
+    }
+}
+
+/// Refuses loads that do not last as long as the motion, before anything is computed with them.
+pub fn check_loads_of(
+    cx: &Context,
+    request: &Tracking,
+    model: &Model,
+    range: [f64; 2],
+    data: [f64; 2],
+    window: f64,
+) -> Result<(), Error> {
+    check_loads(cx, request, model, [range[0], end(request, range, data, window)])
+}
+
+/// Refuses loads that do not last as long as the motion: beyond their ends they would be anything.
+fn check_loads(cx: &Context, request: &Tracking, model: &Model, [from, to]: [f64; 2]) -> Result<(), Error> {
+    for f in model.forces.iter().filter(|f| f.enabled) {
+        let ForceKind::ExternalForce(e) = &f.kind else { continue };
+        let (Some(&first), Some(&last)) = (e.time.first(), e.time.last()) else { continue };
+        // A sample more or less is how recordings end.
+        let sample = 1.5 * (last - first) / (e.time.len().max(2) - 1) as f64;
+        if first > from + sample || last < to - sample {
+            // Ends of windows are sums, with digits that nobody gave.
+            let [first, last, from, to] = [first, last, from, to].map(|t| (1e6 * t).round() / 1e6);
+            let message = format!(
+                "loads of `{}` span {first} s to {last} s, but the motion is tracked from {from} s to {to} s",
+                f.name
+            );
+            let hint = "track a shorter range (--from, --to; initial_time, final_time), or give longer loads";
+            let file = request.loads.as_deref().unwrap_or(request.path());
+            let line = model::line_of_load(cx, file, &f.name);
+            return Err(Error::content(file, line, &f.path, message, hint));
+        }
+    }
+    Ok(())
+}
+
 impl Job<'_> {
     /// Tracks the motion and creates the tables of the results.
     pub fn run(&self, cx: &Context) -> Result<TrackedMotion, Error> {
@@ -93,7 +136,7 @@ impl Job<'_> {
             ..StepOptions::default()
         };
         let settings = Settings { steps, opensim_faults: request.opensim_faults, ..self.settings.clone() };
-        self.check_loads(cx, reference.span[0])?;
+        check_loads(cx, request, model, [reference.span[0], self.end()])?;
         let begin = cx.monitor.seconds();
         let mut tracker = Tracker::new(self.both, &reference, &self.tasks, &driven, base.clone(), &settings)
             .map_err(|e| wrong(&e))?;
@@ -201,7 +244,7 @@ impl Job<'_> {
                 Ok(window) => window.shortfalls.first().cloned(),
                 Err(e) => {
                     let saved = self.request.output.folder.clone();
-                    return Err(Error::NotFinished { message: e.to_string(), blame: None, saved });
+                    return Err(Error::NotFinished { message: self.words_of(&e), blame: None, saved });
                 }
             };
             if let Some(s) = shortfall.filter(|_| self.request.stop_at_shortfall) {
@@ -220,11 +263,7 @@ impl Job<'_> {
     /// Where to end: one window before the end of the data, where accelerations are what a spline makes of its last samples. Setup files
     /// end one window before their last time in any case, as in OpenSim.
     fn end(&self) -> f64 {
-        let (to, window) = (self.range[1], self.settings.window);
-        match self.request.asked_in {
-            Some(_) => to - window,
-            None => to.min(self.data[1] - window),
-        }
+        end(self.request, self.range, self.data, self.settings.window)
     }
 
     /// Where muscles begin: at the first time to follow, or earlier if they are to lead, as far as there are data.
@@ -329,36 +368,6 @@ impl Job<'_> {
         }
     }
 
-    /// Refuses loads that do not last as long as the motion: beyond their ends they would be anything.
-    fn check_loads(&self, cx: &Context, from: f64) -> Result<(), Error> {
-        let to = self.end();
-        for f in self.both.0.forces.iter().filter(|f| f.enabled) {
-            let ForceKind::ExternalForce(e) = &f.kind else { continue };
-            let (Some(&first), Some(&last)) = (e.time.first(), e.time.last()) else { continue };
-            // A sample more or less is how recordings end.
-            let sample = 1.5 * (last - first) / (e.time.len().max(2) - 1) as f64;
-            if first > from + sample || last < to - sample {
-                // Ends of windows are sums, with digits that nobody gave.
-                let [first, last, from, to] = [first, last, from, to].map(|t| (1e6 * t).round() / 1e6);
-                let message = format!(
-                    "loads of `{}` span {first} s to {last} s, but the motion is tracked from {from} s to {to} s",
-                    f.name
-                );
-                let hint =
-                    "track a shorter range (--from, --to; initial_time, final_time), or give longer loads";
-                let file = self.request.loads.as_deref().unwrap_or(self.request.path());
-                return Err(Error::content(
-                    file,
-                    model::line_of_load(cx, file, &f.name),
-                    &f.path,
-                    message,
-                    hint,
-                ));
-            }
-        }
-        Ok(())
-    }
-
     /// Tasks that are not followed, and what determines them.
     fn check(&self, cx: &Context, tracker: &Tracker) {
         if self.request.task_file.is_none() && self.request.tasks.is_empty() {
@@ -402,6 +411,16 @@ impl Job<'_> {
     }
 
     /// Why it cannot work, with the file and the line of the actuator that it is about.
+    /// The words of an error, with names of coordinates.
+    fn words_of(&self, e: &TrackingError) -> String {
+        match e {
+            TrackingError::Motion { source, .. } => {
+                model::with_coordinate(&e.to_string(), source, self.both.0, self.both.1)
+            }
+            _ => e.to_string(),
+        }
+    }
+
     fn refused(&self, cx: &Context, e: &TrackingError) -> Error {
         let hint = match e {
             TrackingError::NoTasks => "switch tasks on in the task set",
@@ -423,7 +442,7 @@ impl Job<'_> {
             _ => None,
         };
         let request = self.request;
-        let Some(force) = named else { return Error::content(request.path(), 0, "", e.to_string(), hint) };
+        let Some(force) = named else { return Error::content(request.path(), 0, "", self.words_of(e), hint) };
         let (file, line) = model::place_of_force(cx, &request.model, &request.force_sets, force, self.both.0);
         Error::content(&file, line, &force.path, e.to_string(), hint)
     }

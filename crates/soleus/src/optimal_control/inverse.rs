@@ -180,6 +180,7 @@ impl Inverse {
         let table = self.trial.table(cx, &self.kinematics, &self.operators, &model.model)?;
         let table = references::absolute_names(table, &model.model);
         let (times, intervals) = tool::times(path, &setup, tool::ends(path, &table)?)?;
+        tool::warn_of_span(cx, &self.kinematics, &table, times, &model.model);
         let motions = motions(cx, path, &table, &model, !self.refuse_extra_columns)?;
 
         let defaults = MocoInverseSetup::default();

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::{beside, required, stem_of};
 use crate::inputs::table::{Take, read_rows, warn_of_units};
+use crate::inverse_dynamics::check_span;
 use crate::optimal_control::problem::references;
 use crate::source::{ModelSource, Source};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_io::setup::moco::MocoToolSetup;
 use soleus_io::study::{self, GoalKind, ModelStep, TableOperator, TableSource};
 use soleus_math::Table;
-use soleus_model::{Document, Model};
+use soleus_model::{Diagnostics, Document, Model};
 use std::path::{Path, PathBuf};
 
 /// Part of a mesh interval that is due to the rounding of times: a nanosecond in an interval of a millisecond.
@@ -169,6 +170,13 @@ pub fn times(path: &Path, t: &MocoToolSetup, data: [f64; 2]) -> Result<([f64; 2]
         return Err(refuse(format!("there are no data between {from} s and {to} s")));
     }
     Ok(([from, to], intervals))
+}
+
+/// Warns of loads that do not last as long as the motion.
+pub fn warn_of_span(cx: &Context, motion: &Source<Table>, table: &Table, range: [f64; 2], model: &Model) {
+    let mut log = Diagnostics::new(motion.path().display().to_string());
+    check_span(table, range, &model.forces, &mut log);
+    cx.report(&log);
 }
 
 /// Start and end time of a table.

@@ -128,7 +128,7 @@ impl Track {
         let mut overlap = |[first, last]: [f64; 2]| data = [data[0].max(first), data[1].min(last)];
         let mut goals = Vec::new();
 
-        let mut tracked = None;
+        let (mut tracked, mut tracked_markers) = (None, None);
         if let Some(source) = &self.states {
             let table = self.trial.table(cx, source, &self.state_operators, &model.model)?;
             let mut table = references::absolute_names(table, &model.model);
@@ -160,7 +160,8 @@ impl Track {
             };
             let weight = self.markers_weight.unwrap_or(defaults.markers_global_tracking_weight);
             goals.push(tool::goal("marker_tracking", weight, kind));
-            inputs.given.add("marker_tracking", table);
+            inputs.given.add("marker_tracking", table.clone());
+            tracked_markers = Some(table);
         }
         let effort = self.effort_weight.unwrap_or(defaults.control_effort_weight);
         if effort > 0.0 {
@@ -169,6 +170,10 @@ impl Track {
         }
 
         let (times, intervals) = tool::times(path, &setup, data)?;
+        let tables = [(&self.states, &tracked), (&self.markers, &tracked_markers)];
+        if let Some((source, table)) = tables.iter().find_map(|(s, t)| s.as_ref().zip(t.as_ref())) {
+            tool::warn_of_span(cx, source, table, times, &model.model);
+        }
         let solver = study::Solver {
             num_mesh_intervals: intervals,
             optim_convergence_tolerance: 1e-2,

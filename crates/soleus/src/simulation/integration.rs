@@ -2,13 +2,14 @@
 
 use crate::context::{Context, Progress};
 use crate::error::Error;
+use crate::inputs::model::with_coordinate;
 use serde::{Deserialize, Serialize};
 use soleus_dynamics::system::{State, System};
 use soleus_model::Model;
 use soleus_simulation::system::{methods, state_name};
 use soleus_simulation::{
-    Controls, End, ImplicitSystemOde, Integrator, ModelControls, Outcome, Statistics, StepOptions, Stop,
-    SystemOde, Trajectory, View, integrate,
+    Controls, End, ImplicitSystemOde, Integrator, ModelControls, Outcome, RhsError, Statistics, StepOptions,
+    Stop, SystemOde, Trajectory, View, integrate,
 };
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -279,7 +280,15 @@ impl Motion {
     pub fn verdict(&self, model: &Model, system: &System, saved: Option<&Path>) -> Result<(), Error> {
         let time = self.outcome.time;
         let (mut message, blame) = match (&self.outcome.end, self.interruption) {
-            (End::Stopped(stop), _) => (stop.to_string(), stop.component()),
+            (End::Stopped(stop), _) => {
+                let message = match stop {
+                    Stop::Rhs { source: RhsError::Motion(e), .. } => {
+                        with_coordinate(&stop.to_string(), e, model, system)
+                    }
+                    _ => stop.to_string(),
+                };
+                (message, stop.component())
+            }
             (_, Some(Interruption::Cancelled)) => {
                 let to = saved.map_or(String::new(), |s| format!(" are in {}", s.display()));
                 return Err(Error::Cancelled { saved: format!("results up to t = {time:.3} s{to}") });

@@ -77,3 +77,23 @@ fn analytic_states_that_the_model_does_not_have() {
     let said = says(NamedState { controls: Some(vec![0.0]), ..Default::default() });
     assert!(said.contains("`controls` has 1 entries, the model needs 8"), "{said}");
 }
+
+/// A contact mesh that is a device was called "not found".
+#[test]
+#[cfg(unix)]
+fn issue_16_a_mesh_that_is_a_device_is_called_that() {
+    let model = "<OpenSimDocument Version=\"40600\"><Model name=\"m\"><Ground name=\"ground\"/><ContactGeometrySet name=\"contactgeometryset\"><objects>\
+        <ContactMesh name=\"floor\"><socket_frame>/ground</socket_frame><filename>FILE</filename></ContactMesh></objects></ContactGeometrySet>\
+        <ForceSet name=\"forceset\"><objects><ElasticFoundationForce name=\"f\"><ElasticFoundationForce::ContactParametersSet name=\"contact_parameters\">\
+        <objects><ElasticFoundationForce::ContactParameters><geometry>floor</geometry><stiffness>1e6</stiffness>\
+        </ElasticFoundationForce::ContactParameters></objects></ElasticFoundationForce::ContactParametersSet></ElasticFoundationForce></objects></ForceSet>\
+        </Model></OpenSimDocument>";
+    for (file, words) in [("/dev/zero", "not a regular file"), ("/dev/none.obj", "not found")] {
+        let document =
+            soleus::engine::io::osim::read_document(model.replace("FILE", file).as_bytes(), "m.osim").0;
+        let files = soleus::Disk::new();
+        let request = soleus::Jacobians { model: document.unwrap().into(), ..soleus::Jacobians::default() };
+        let said = request.run(&soleus::Context::new(&files)).map(drop).unwrap_err().to_string();
+        assert!(said.contains("`floor`") && said.contains(words), "{said}");
+    }
+}

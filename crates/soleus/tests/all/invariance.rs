@@ -3,20 +3,22 @@
 
 #![allow(non_snake_case)] // R is a rotation, as in the literature.
 
+use crate::reference_headings::turned;
 use crate::subject::{
     JOINTS, Laboratory, PLAIN, ROOT, Root, bare_files, files, loads_file, markers, model, model_file, motion,
     plates,
 };
 use soleus::analysis::{AnalysisTables, standard};
 use soleus::engine::io::table::{sto, trc};
-use soleus::engine::math::{Rotation, Table, Vec3, vec3};
+use soleus::engine::math::{Random, Rotation, Table, Vec3, vec3};
+use soleus::gait::GaitTrial;
 use soleus::muscle_control::{MassCenter, Tracking};
 use soleus::optimal_control::tool::Trial;
 use soleus::optimal_control::{Inverse, ModelChanges, SolveOptions};
 use soleus::scaling::{FactorSettings, PlacingSettings};
 use soleus::{
-    Analyze, AssignLoads, Collected, Context, Files, InverseDynamics, InverseKinematics, Memory, Pipeline,
-    ResidualReduction, Scaling, StaticOptimization, Synthesize, View,
+    Analyze, AssignLoads, Collected, Context, Files, Gait, InverseDynamics, InverseKinematics, Memory, Model,
+    Outcome, Pipeline, ResidualReduction, Scaling, StaticOptimization, Synthesize, View,
 };
 use soleus_math::norm::{largest, largest_difference};
 use std::path::Path;
@@ -319,13 +321,41 @@ fn conserves_mass_centres_of_residual_reduction_whichever_way_the_subject_faces(
     }
 }
 
+/// Loads that end before the motion were refused after the mass centre had been moved by what they were extrapolated to.
+#[test]
+fn issue_16_residual_reduction_looks_at_loads_first() {
+    let root = Root::Custom;
+    let files = bare_files(root, &PLAIN, ROWS / 2);
+    let tracking = Tracking {
+        model: "subject.osim".into(),
+        motion: motion(root, &PLAIN, ROWS).into(),
+        loads: Some("loads.xml".into()),
+        residuals: vec![100.0, 500.0],
+        reserves: vec![100.0],
+        ..Tracking::default()
+    };
+    let mass_center = Some(MassCenter { body: "pelvis".into(), ..MassCenter::default() });
+    let request = ResidualReduction { tracking, mass_center, ..ResidualReduction::default() };
+    let told = Collected::default();
+    let refused = request.run(&Context::new(&files).with_monitor(&told)).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("loads of `right_foot` span 0 s to 0.09 s"), "{refused}");
+    assert!(told.notes().iter().all(|n| !n.contains("mass centre")), "{:?}", told.notes());
+}
+
 const PAIRS: &str = "<OpenSimDocument Version=\"40600\"><MeasurementSet><objects><Measurement name=\"all\"><apply>true</apply>\
     <MarkerPairSet><objects><MarkerPair><markers>R.Knee R.Ankle</markers></MarkerPair><MarkerPair><markers>L.Knee L.Ankle</markers></MarkerPair>\
     </objects></MarkerPairSet><BodyScaleSet><objects><BodyScale name=\"shank_r\"><axes>X Y Z</axes></BodyScale>\
     <BodyScale name=\"shank_l\"><axes>X Y Z</axes></BodyScale></objects></BodyScaleSet></Measurement></objects></MeasurementSet></OpenSimDocument>";
 
-/// Factors, masses and places of markers of a scaled model.
+/// Masses and places of markers of a scaled model.
 fn scaled(files: &Memory, markers: &str) -> Vec<f64> {
+    let model = scaled_model(files, markers);
+    let places = model.markers.iter().flat_map(|m| m.location.to_array());
+    model.bodies.iter().map(|b| b.mass).chain(places).collect()
+}
+
+/// A model scaled by two segments and a static trial, whose markers are placed.
+fn scaled_model(files: &Memory, markers: &str) -> Model {
     files.write(Path::new("pairs.xml"), PAIRS.as_bytes()).unwrap();
     let request = Scaling {
         model: "subject.osim".into(),
@@ -338,9 +368,7 @@ fn scaled(files: &Memory, markers: &str) -> Vec<f64> {
         placing: Some(PlacingSettings { markers: markers.into(), ..PlacingSettings::default() }),
         ..Scaling::default()
     };
-    let model = request.run(&Context::new(files)).unwrap().model;
-    let places = model.markers.iter().flat_map(|m| m.location.to_array());
-    model.bodies.iter().map(|b| b.mass).chain(places).collect()
+    request.run(&Context::new(files)).unwrap().model
 }
 
 #[test]
@@ -607,31 +635,40 @@ fn conserves_results_in_any_order() {
     check("id", &moments(&files(root, &PLAIN, ROWS), q.clone()), &moments(&other(ROWS), reversed(&q)));
 }
 
+/// The name of what a mirror shows in place of something: `r` and `l` as words exchanged.
+fn twin(label: &str) -> String {
+    let side = |word: &str| match word {
+        "r" => "l".to_string(),
+        "l" => "r".to_string(),
+        other => other.to_string(),
+    };
+    let part = |part: &str| part.split('_').map(side).collect::<Vec<_>>().join("_");
+    label.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// Whether a mirror changes the sign: translations along z, rotations about x and y, forces along z, moments about x and y.
+fn is_odd(label: &str) -> bool {
+    let words = ["list", "pelvis_rotation", "tz", "adduction", "hip_rotation"];
+    words.iter().any(|w| label.contains(w)) || ["_fz", "_mx", "_my", "_pz"].iter().any(|e| label.ends_with(e))
+}
+
+/// Tables of which the second is that of the image; `sign` is that of all columns.
+fn check_image_of(what: &str, a: &Table, b: &Table, sign: f64) {
+    assert_eq!(a.rows(), b.rows(), "{what}");
+    for (label, x) in a.labels().iter().zip(a.columns()) {
+        let y = b.column(&twin(label)).unwrap_or_else(|| panic!("{what}: {label}"));
+        let sign = if is_odd(label) { -sign } else { sign };
+        let off = largest(x.iter().zip(y).map(|(x, y)| (x - sign * y).abs()));
+        assert!(off < SAME * peak(a), "{what}: {label} is {off} off");
+    }
+}
+
 /// Left is right in a mirror; what turns about x and y turns the other way.
 #[test]
 fn conserves_results_in_a_mirror() {
     let root = Root::Custom;
     let image = Laboratory { mirrored: true, ..PLAIN };
-    let twin = |label: &str| {
-        let side = |word: &str| match word {
-            "r" => "l".to_string(),
-            "l" => "r".to_string(),
-            other => other.to_string(),
-        };
-        let part = |part: &str| part.split('_').map(side).collect::<Vec<_>>().join("_");
-        label.split('/').map(part).collect::<Vec<_>>().join("/")
-    };
-    let is_odd = |label: &str| {
-        ["list", "pelvis_rotation", "tz", "adduction", "hip_rotation"].iter().any(|w| label.contains(w))
-    };
-    let check = |what: &str, a: &Table, b: &Table| {
-        for (label, x) in a.labels().iter().zip(a.columns()) {
-            let y = b.column(&twin(label)).unwrap_or_else(|| panic!("{what}: {label}"));
-            let sign = if is_odd(label) { -1.0 } else { 1.0 };
-            let off = largest(x.iter().zip(y).map(|(x, y)| (x - sign * y).abs()));
-            assert!(off < SAME * peak(a), "{what}: {label} is {off} off");
-        }
-    };
+    let check = |what: &str, a: &Table, b: &Table| check_image_of(what, a, b, 1.0);
     let [a, b] = [PLAIN, image].map(|lab| moments(root, &lab, motion(root, &lab, ROWS), Some(6.0)));
     check("id", &a, &b);
     let activation = |lab: &Laboratory| {
@@ -651,6 +688,163 @@ fn conserves_results_in_a_mirror() {
         t.selected(&labels).unwrap()
     };
     check("inverse", &controls(&a), &controls(&b));
+}
+
+/// Lengths, forces and moment arms of muscles, and the coordinates of the motion.
+#[test]
+fn conserves_analyses_in_a_mirror() {
+    let image = Laboratory { mirrored: true, ..PLAIN };
+    let [a, b] = [PLAIN, image].map(|lab| analyses(Root::Custom, &lab, motion(Root::Custom, &lab, ROWS)));
+    let mut arms = 0;
+    for x in a.tables.iter().filter(|t| ["MuscleAnalysis", "Kinematics"].contains(&t.analysis.as_str())) {
+        // Moment arms have a table for each coordinate.
+        let suffix = twin(&x.suffix);
+        let y = b.tables.iter().find(|y| y.analysis == x.analysis && y.suffix == suffix);
+        let y = y.unwrap_or_else(|| panic!("{}{suffix}", x.analysis));
+        let sign = if is_odd(&x.suffix) { -1.0 } else { 1.0 };
+        check_image_of(&format!("{}{suffix}", x.analysis), &x.table, &y.table, sign);
+        arms += usize::from(x.suffix.contains("MomentArm") && peak(&x.table) > 0.01);
+    }
+    assert!(arms >= 6, "{arms} tables of moment arms");
+}
+
+#[test]
+fn conserves_scaled_models_in_a_mirror() {
+    let image = Laboratory { mirrored: true, ..PLAIN };
+    let [a, b] = [PLAIN, image].map(|lab| scaled_model(&files(Root::Custom, &lab, 4), "static.sto"));
+    for body in &a.bodies {
+        let other = b.bodies.iter().find(|o| o.name == twin(&body.name)).unwrap();
+        assert!((body.mass - other.mass).abs() < 1e-8, "{}: {} and {} kg", body.name, body.mass, other.mass);
+    }
+    for marker in &a.markers {
+        let name = match marker.name.split_once('.') {
+            Some(("R", rest)) => format!("L.{rest}"),
+            Some((_, rest)) => format!("R.{rest}"),
+            None => marker.name.clone(),
+        };
+        let other = b.markers.iter().find(|o| o.name == name).unwrap().location;
+        // As for headings: the square of Newton's last step.
+        let off = (marker.location - vec3(other.x, other.y, -other.z)).norm();
+        assert!(off < 1e-8, "{name}: {off} m");
+    }
+}
+
+/// Markers of names, times and units that are drawn, in a laboratory that is turned and perhaps seen in a mirror; the study is cut somewhere.
+/// Each alone has a test above; what they do to each other is drawn here.
+#[test]
+fn conserves_pipelines_in_any_laboratory() {
+    let rows = 14;
+    let straight = results(&files(Root::Custom, &PLAIN, rows), STUDY).map(|t| without_root(&t));
+    for seed in 1..=6 {
+        let mut random = Random::new(seed);
+        let mut draw = |most: f64| most * random.unit();
+        let lab = Laboratory {
+            heading_deg: draw(360.0),
+            clock: (1e3 * draw(2000.0)).round() / 1e3 - 50.0,
+            mirrored: seed % 2 == 0,
+            ..PLAIN
+        };
+        let (unit, per_meter) = if seed % 3 == 0 { ("m", 1.0) } else { ("mm", 1000.0) };
+        let prefix: String = (0..3).map(|_| char::from(b'a' + draw(26.0) as u8)).collect::<String>() + ".";
+        let first = draw(4.0) as usize;
+        let last = rows - 1 - draw(4.0) as usize;
+        let what = format!("seed {seed}, {lab:?}, {unit}, `{prefix}`, rows {first} to {last}");
+
+        let in_trc = |still: bool| {
+            let mut t = markers(&lab, if still { 4 } else { rows }, still);
+            for i in 0..t.labels().len() {
+                let label = format!("{prefix}{}", t.labels()[i]);
+                t.rename(i, label);
+            }
+            t.map(|x| x * per_meter);
+            t.set_metadata("Units", unit);
+            trc::write(&t, "t.trc").unwrap()
+        };
+        let names = ["R.Knee", "R.Ankle", "L.Knee", "L.Ankle"];
+        let pairs = names.iter().fold(PAIRS.to_string(), |p, n| p.replace(n, &format!("{prefix}{n}")));
+        let study = STUDY
+            .replace("static.sto", "static.trc")
+            .replace("walk.sto", "walk.trc")
+            .replace("pairs.xml", "named pairs.xml");
+        // Times of rows, in whole milliseconds: muscle forces begin at the last row at or before the time, as in OpenSim, moments at the first
+        // after it.
+        let [from, to] = [first, last].map(|row| format!("{:.3}", lab.clock + row as f64 / 100.0));
+        let files = bare_files(Root::Custom, &lab, rows)
+            .with("subject.osim", model_file(Root::Custom, &prefix))
+            .with("named pairs.xml", pairs)
+            .with("walk.trc", in_trc(false))
+            .with("static.trc", in_trc(true));
+        let found = results(&files, &format!("{study}from = {from}\nto = {to}\n"));
+        for (a, b) in straight.iter().zip(&found) {
+            let columns = a.columns().iter().map(|c| c[first..=last].to_vec()).collect();
+            let part = a.with_rows(a.times()[first..=last].to_vec(), columns).unwrap();
+            match lab.mirrored {
+                true => check_image_of(&what, &part, &without_root(b), 1.0),
+                false => check_same(&what, &part, &without_root(b), lab.clock),
+            }
+        }
+    }
+}
+
+/// Events, steps and cycles of a walk that was recorded in another direction.
+#[test]
+fn conserves_gait_whichever_way_the_subject_walks() {
+    let files = Memory::new()
+        .with("gait2d.osim", include_bytes!("../../../../models/gait2d.osim"))
+        .with("gait2d_walk.sto", include_bytes!("../../../../models/gait2d_walk.sto"));
+    let made = Synthesize {
+        model: "gait2d.osim".into(),
+        motion: "gait2d_walk.sto".into(),
+        cycles: 3,
+        output: Some("lab".into()),
+        ..Synthesize::default()
+    };
+    let cx = Context::new(&files);
+    made.run(&cx).unwrap().write(&cx).unwrap();
+    let read = |name: &str| {
+        let bytes = files.read(&Path::new("lab").join(name)).unwrap();
+        soleus::engine::io::table::read(&bytes, name).0.unwrap()
+    };
+    let (markers, plates) = (read("walk.trc"), read("walk_grf.mot"));
+    for has_plates in [true, false] {
+        let walked = |lab: &Laboratory| {
+            let trial = GaitTrial {
+                markers: turned(&markers, lab).into(),
+                loads: has_plates.then(|| turned(&plates, lab).into()),
+                ..GaitTrial::default()
+            };
+            Gait { trials: vec![trial], ..Gait::default() }.run(&cx).unwrap()
+        };
+        let straight = walked(&PLAIN);
+        assert!(straight.trials[0].events.iter().all(|e| e.strikes.len() >= 2 && e.offs.len() >= 2));
+        for lab in headings(Root::Custom).step_by(4) {
+            let found = walked(&lab);
+            for (a, b) in straight.trials[0].events.iter().zip(&found.trials[0].events) {
+                for (a, b) in [(&a.strikes, &b.strikes), (&a.offs, &b.offs)] {
+                    assert_eq!(a.len(), b.len(), "{lab:?}");
+                    // Files have eight decimals, and speeds of feet change by meters in 0.1 s.
+                    assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6), "{lab:?}: {a:?} and {b:?}");
+                }
+            }
+            // Words and numbers of the report, which have three digits. In a plane a step has no width, and the difference of two nothings
+            // is any percentage.
+            let told = |text: String| {
+                let lines = text.lines().filter(|l| !l.starts_with("step width"));
+                lines.map(|l| l.to_string() + "\n").collect::<String>()
+            };
+            let (a, b) = (told(straight.report()), told(found.report()));
+            assert_eq!(a.split_whitespace().count(), b.split_whitespace().count(), "{a}\n{b}");
+            for (a, b) in a.split_whitespace().zip(b.split_whitespace()) {
+                let number = |w: &str| w.trim_matches([',', '%', ';']).replace('−', "-").parse::<f64>().ok();
+                match (number(a), number(b)) {
+                    (Some(x), Some(y)) => {
+                        assert!((x - y).abs() <= 1.1e-3 * x.abs().max(1.0), "{lab:?}: {a}, {b}")
+                    }
+                    _ => assert_eq!(a, b, "{lab:?}"),
+                }
+            }
+        }
+    }
 }
 
 /// Parts of a trial, joined, are the whole: a range cuts after filters and splines have seen everything.

@@ -1,14 +1,18 @@
 //! From markers to moments, on files in memory: inverse kinematics, inverse dynamics, scaling, the pipeline, and their setup files.
 
+use soleus::analysis::standard;
 use soleus::engine::io::table::sto;
 use soleus::engine::math::Table;
 use soleus::engine::math::table::Element;
 use soleus::inverse_kinematics::KinematicsOutput;
+use soleus::optimal_control::ModelChanges;
+use soleus::optimal_control::tool::Trial;
 use soleus::pipeline::Shard;
-use soleus::scaling::{FactorSettings, ScalingOutput};
+use soleus::scaling::{FactorSettings, ManualScale, ScalingOutput};
+use soleus::simulation::SimulationOutput;
 use soleus::{
-    Collected, Context, ErrorKind, Files, InverseDynamics, InverseKinematics, Memory, Outcome, Pipeline,
-    Scaling, SetupFile,
+    Analyze, Collected, Context, ErrorKind, Files, Inverse, InverseDynamics, InverseKinematics, Memory,
+    Outcome, Pipeline, Scaling, SetupFile, Simulation, StaticOptimization, Track, View,
 };
 use soleus_math::norm::largest;
 use std::path::Path;
@@ -323,18 +327,163 @@ fn issue_16_loads_that_end_early_are_told() {
         let columns = (0..6).map(|c| times.iter().map(|t| f64::from(c) + t.sin()).collect()).collect();
         let grf = Table::new(Element::Scalar, labels, times, columns).unwrap();
         let files = files().with("loads.xml", loads).with("grf.sto", sto::write(&grf, sto::Digits::Shortest));
-        let told = Collected::default();
-        let request = InverseDynamics {
-            model: "plate.osim".into(),
-            motion: motion().into(),
-            loads: Some("loads.xml".into()),
-            ..InverseDynamics::default()
+        let check = |what: &str, run: &dyn Fn(&Context)| {
+            let told = Collected::default();
+            run(&Context::new(&files).with_monitor(&told));
+            let words = "loads of `plate_1` span 0 s to 2 s, the motion 0 s to 4 s";
+            let times = told.diagnostics().iter().filter(|d| d.message == words).count();
+            assert_eq!(times, usize::from(is_told), "{what}: {:?}", told.diagnostics());
         };
-        request.run(&Context::new(&files).with_monitor(&told)).unwrap();
-        let words = "loads of `plate_1` span 0 s to 2 s, the motion 0 s to 4 s";
-        let found = told.diagnostics().iter().any(|d| d.message == words);
-        assert_eq!(found, is_told, "{:?}", told.diagnostics());
+        check("id", &|cx| {
+            let request = InverseDynamics {
+                model: "plate.osim".into(),
+                motion: motion().into(),
+                loads: Some("loads.xml".into()),
+                ..InverseDynamics::default()
+            };
+            request.run(cx).unwrap();
+        });
+        // These extrapolated without a word.
+        check("so", &|cx| {
+            let request = StaticOptimization {
+                model: "plate.osim".into(),
+                motion: motion().into(),
+                loads: Some("loads.xml".into()),
+                residuals: vec![100.0, 500.0],
+                every: 100,
+                ..StaticOptimization::default()
+            };
+            request.run(cx).unwrap();
+        });
+        check("analyze", &|cx| {
+            let request = Analyze {
+                model: "plate.osim".into(),
+                motion: motion().into(),
+                loads: Some("loads.xml".into()),
+                analyses: standard("kinematics").into_iter().collect(),
+                ..Analyze::default()
+            };
+            request.run(cx).unwrap();
+        });
+        let trial = || {
+            let changes = ModelChanges {
+                loads: Some("loads.xml".into()),
+                reserves: vec![100.0],
+                ..ModelChanges::default()
+            };
+            Trial { model: "plate.osim".into(), changes, ..Trial::default() }
+        };
+        check("inverse", &|cx| {
+            let request = Inverse { trial: trial(), kinematics: motion().into(), ..Inverse::default() };
+            request.pose(cx).unwrap();
+        });
+        check("track", &|cx| {
+            let request = Track { trial: trial(), states: Some(motion().into()), ..Track::default() };
+            request.pose(cx).unwrap();
+        });
     }
+}
+
+/// An arm of 1 kg and a hand without mass on it, each with markers.
+const HAND: &str = r#"<OpenSimDocument Version="40600"><Model name="hand"><gravity>0 -9.80665 0</gravity><Ground name="ground" />
+<BodySet name="bodyset"><objects><Body name="arm"><mass>1</mass><mass_center>0 -0.5 0</mass_center>
+<inertia>0.1 0.1 0.1 0 0 0</inertia></Body><Body name="hand"><mass>0</mass><inertia>0 0 0 0 0 0</inertia></Body>
+</objects></BodySet><JointSet name="jointset"><objects>
+<PinJoint name="shoulder"><socket_parent_frame>/ground</socket_parent_frame>
+<socket_child_frame>/bodyset/arm</socket_child_frame><coordinates><Coordinate name="shoulder_angle" /></coordinates></PinJoint>
+<PinJoint name="wrist"><socket_parent_frame>end</socket_parent_frame><socket_child_frame>/bodyset/hand</socket_child_frame>
+<coordinates><Coordinate name="wrist_angle" /></coordinates><frames><PhysicalOffsetFrame name="end">
+<socket_parent>/bodyset/arm</socket_parent><translation>0 -1 0</translation></PhysicalOffsetFrame></frames></PinJoint>
+</objects></JointSet>
+<MarkerSet name="markerset"><objects><Marker name="elbow"><socket_parent_frame>/bodyset/arm</socket_parent_frame>
+<location>0.05 -0.4 0</location></Marker><Marker name="palm"><socket_parent_frame>/bodyset/hand</socket_parent_frame>
+<location>0.03 -0.05 0</location></Marker><Marker name="tip"><socket_parent_frame>/bodyset/hand</socket_parent_frame>
+<location>0 -0.2 0</location></Marker></objects></MarkerSet></Model></OpenSimDocument>"#;
+
+/// Angles of shoulder and wrist at a time, rad.
+fn wave(t: f64) -> [f64; 2] {
+    [0.4 * (3.0 * t).sin(), 0.3 + 0.2 * (5.0 * t).cos()]
+}
+
+/// Models with bodies without mass were refused by every tool. Positions, velocities, inverse kinematics, pictures and scaling need no mass;
+/// what does says which coordinate lacks it.
+#[test]
+fn issue_16_tools_that_need_no_mass() {
+    let times: Vec<f64> = (0..30).map(|i| f64::from(i) / 50.0).collect();
+    let turned = |p: [f64; 2], a: f64| [p[0] * a.cos() - p[1] * a.sin(), p[0] * a.sin() + p[1] * a.cos()];
+    let place = |p: [f64; 2], on_hand: bool, t: f64| {
+        let [a, b] = wave(t);
+        if !on_hand {
+            return turned(p, a);
+        }
+        let (end, p) = (turned([0.0, -1.0], a), turned(p, a + b));
+        [end[0] + p[0], end[1] + p[1]]
+    };
+    let seen = [([0.05, -0.4], false), ([0.03, -0.05], true), ([0.0, -0.2], true)];
+    let column = |p: [f64; 2], on_hand: bool, axis: usize| {
+        let at = |t: &f64| if axis == 2 { 0.0 } else { place(p, on_hand, *t)[axis] };
+        times.iter().map(at).collect::<Vec<f64>>()
+    };
+    let columns = seen.iter().flat_map(|&(p, on_hand)| (0..3).map(move |axis| (p, on_hand, axis)));
+    let columns = columns.map(|(p, on_hand, axis)| column(p, on_hand, axis)).collect();
+    let labels = ["elbow", "palm", "tip"].map(String::from).to_vec();
+    let markers = Table::new(Element::Vec(3), labels, times.clone(), columns).unwrap();
+    let files = Memory::new().with("hand.osim", HAND);
+    let cx = Context::new(&files);
+
+    let angles = InverseKinematics {
+        model: "hand.osim".into(),
+        markers: markers.into(),
+        ..InverseKinematics::default()
+    };
+    let motion = angles.run(&cx).unwrap();
+    motion.verdict().unwrap();
+    let motion = motion.trial.coordinates;
+    // Newton's last step is below 1e-7 rad; the table is in degrees.
+    assert!(difference(&motion, "shoulder_angle", |t| wave(t)[0].to_degrees()) < 1e-5);
+    assert!(difference(&motion, "wrist_angle", |t| wave(t)[1].to_degrees()) < 1e-5);
+
+    let analyses = |name: &str| Analyze {
+        model: "hand.osim".into(),
+        motion: motion.clone().into(),
+        analyses: standard(name).into_iter().collect(),
+        ..Analyze::default()
+    };
+    let bodies = analyses("body").run(&cx).unwrap();
+    let places = bodies.table("BodyKinematics", "_pos_global").unwrap();
+    // The mass centre of a body without mass is its origin, at the end of the arm.
+    assert!(difference(places, "hand_X", |t| wave(t)[0].sin()) < 1e-6);
+    assert!(difference(places, "hand_Y", |t| -wave(t)[0].cos()) < 1e-6);
+    let induced = analyses("induced").run(&cx).map(drop).unwrap_err().to_string();
+    assert!(induced.contains("coordinate `wrist_angle` moves only massless bodies"), "{induced}");
+
+    let view = View {
+        model: "hand.osim".into(),
+        motion: Some(motion.clone().into()),
+        page: Some("page.html".into()),
+        ..View::default()
+    };
+    view.run(&cx).unwrap().write(&cx).unwrap();
+    let page = String::from_utf8(files.read(Path::new("page.html")).unwrap()).unwrap();
+    assert!(page.contains("wrist_angle"));
+
+    let longer =
+        |segment: &str| ManualScale { segment: segment.into(), scales: [1.0, 1.5, 1.0], apply: true };
+    let factors = FactorSettings { manual: vec![longer("hand")], ..FactorSettings::default() };
+    let scaled = Scaling { model: "hand.osim".into(), factors: Some(factors), ..Scaling::default() };
+    let model = scaled.run(&cx).unwrap().model;
+    let tip = model.markers.iter().find(|m| m.name == "tip").unwrap();
+    assert!((tip.location.y + 0.3).abs() < 1e-12, "{:?}", tip.location);
+    assert_eq!((model.bodies[1].mass, model.bodies[2].mass), (1.0, 0.0));
+
+    let falling = Simulation {
+        model: "hand.osim".into(),
+        duration: 0.1,
+        output: SimulationOutput { folder: Some("fall".into()), name: None },
+        ..Simulation::default()
+    };
+    let stopped = falling.run(&cx).and_then(|done| done.verdict()).unwrap_err().to_string();
+    assert!(stopped.contains("coordinate `wrist_angle` moves only massless bodies"), "{stopped}");
 }
 
 /// `id --out id.csv` wrote the header of a .sto into the .csv.
