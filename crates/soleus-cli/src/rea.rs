@@ -3,7 +3,7 @@
 use crate::door::{Span, enter, finish, loads_file};
 use clap::{Args, ValueEnum};
 use soleus::inputs::paths::folder_of;
-use soleus::residual_elimination::GaitCycle;
+use soleus::residual_elimination::{GaitCycle, STEP};
 use soleus::{Error, ResidualElimination};
 use std::path::PathBuf;
 
@@ -54,9 +54,9 @@ pub struct Arguments {
     keep_mean_flexion: bool,
     #[command(flatten)]
     span: Span,
-    /// Time between rows of the result, s [default: as in the motion]
-    #[arg(long, value_name = "S")]
-    step: Option<f64>,
+    /// Time between rows of the result, s; splines through wider rows, as in inverse dynamics, have residuals
+    #[arg(long, value_name = "S", default_value_t = STEP)]
+    step: f64,
     /// File to write (.mot or .sto)
     #[arg(long, value_name = "OUT.mot")]
     out: PathBuf,
@@ -89,7 +89,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
         keep_mean_flexion: a.keep_mean_flexion,
         from: a.span.from,
         to: a.span.to,
-        step: a.step,
+        step: Some(a.step),
         output: Some(a.out.clone()),
         speeds_output: a.speeds_out.clone(),
         accelerations_output: a.accelerations_out.clone(),

@@ -106,6 +106,8 @@ pub struct FootSprings {
     reference: Reference,
     settings: SpringSettings,
     feet: Vec<Foot>,
+    /// The part of the load on each foot, and the point where its load acts.
+    shares: Vec<(f64, Vec3<f64>)>,
     /// Direction up, and the weight, N.
     up: Vec3<f64>,
     weight: f64,
@@ -160,6 +162,7 @@ impl FootSprings {
             system: system.clone(),
             reference: reference.clone(),
             settings,
+            shares: Vec::with_capacity(feet.len()),
             feet,
         }
     }
@@ -171,29 +174,13 @@ impl FootSprings {
 
     /// Adds the forces at a time and state to the controls.
     pub fn add(&mut self, t: f64, x: &State<f64>, controls: &mut [f64]) {
-        self.reference.pose(t, &mut self.wanted.q, &mut self.wanted.u);
-        self.wanted.time = t;
-        self.system.compute_kinematics(&self.wanted, &mut self.there);
-        self.system.compute_kinematics(x, &mut self.here);
-        let (there, here) = (self.there.kin.view(t), self.here.kin.view(t));
-        let timed = |foot: &Foot| match &self.system.forces[foot.force].actor {
-            Actor::Force(f) => match f.kernel() {
-                Kernel::Timed(f) => Some(f),
-                _ => None,
-            },
-            Actor::Muscle(_) => None,
-        };
-        let load =
-            |foot: &Foot| timed(foot).and_then(|f| f.force(&there)).map_or(0.0, |f| f.dot(self.up).max(0.0));
-        let total: f64 = self.feet.iter().map(load).sum();
-        if !(total > NO_LOAD * self.weight) {
+        if !self.place(t, x) {
             return;
         }
-        for foot in &self.feet {
-            let (share, Some(f)) = (load(foot) / total, timed(foot)) else { continue };
+        let (there, here) = (self.there.kin.view(t), self.here.kin.view(t));
+        for (foot, &(share, p)) in self.feet.iter().zip(&self.shares).filter(|(_, s)| s.0 > 0.0) {
             let (X, Y) = (there.X_GB[foot.body], here.X_GB[foot.body]);
             let (V, W) = (there.V_GB[foot.body], here.V_GB[foot.body]);
-            let p = f.point(&there);
             let station = X.inverse_mul(p);
             let q = Y * station;
             let v = V.v + V.w.cross(p - X.p);
@@ -210,6 +197,64 @@ impl FootSprings {
                 controls[*c] += value;
             }
         }
+    }
+
+    /// Adds the derivatives of their generalized forces by coordinates and speeds, −Jᵀ K J and −Jᵀ B J, at a state. Forces are small where
+    /// feet are near their places: that J changes is neglected.
+    pub fn add_derivatives(&mut self, x: &State<f64>, by_q: &mut [f64], by_u: &mut [f64]) {
+        let t = x.time;
+        if !self.place(t, x) {
+            return;
+        }
+        let (there, here) = (self.there.kin.view(t), self.here.kin.view(t));
+        let (tree, H, s) = (&self.system.tree, &self.here.kin.H, &self.settings);
+        let n = tree.num_mobilities;
+        for (foot, &(share, p)) in self.feet.iter().zip(&self.shares).filter(|(_, s)| s.0 > 0.0) {
+            let q = here.X_GB[foot.body] * there.X_GB[foot.body].inverse_mul(p);
+            // Velocity of the point and turning velocity by each speed of the bodies that carry the foot.
+            let mut columns = Vec::new();
+            let mut b = foot.body;
+            while b != 0 {
+                let (node, arm) = (&tree.nodes[b], q - here.X_GB[b].p);
+                columns.extend((node.u0..node.u0 + node.nu).map(|m| (m, H[m].v + H[m].w.cross(arm), H[m].w)));
+                b = node.parent;
+            }
+            for &(i, v, w) in &columns {
+                for &(j, dv, dw) in &columns {
+                    let of = |k, turning| share * (v.dot(each(k, dv)) + w.dot(each(turning, dw)));
+                    by_q[i * n + j] -= of(s.stiffness, s.turning_stiffness);
+                    by_u[i * n + j] -= of(s.damping, s.turning_damping);
+                }
+            }
+        }
+    }
+
+    /// Puts the feet where they are and where they were measured, with the part of the load and its point on each; `false` if there is
+    /// hardly any load.
+    fn place(&mut self, t: f64, x: &State<f64>) -> bool {
+        self.reference.pose(t, &mut self.wanted.q, &mut self.wanted.u);
+        self.wanted.time = t;
+        self.system.compute_kinematics(&self.wanted, &mut self.there);
+        let there = self.there.kin.view(t);
+        self.shares.clear();
+        for foot in &self.feet {
+            let timed = match &self.system.forces[foot.force].actor {
+                Actor::Force(f) => match f.kernel() {
+                    Kernel::Timed(f) => Some(f),
+                    _ => None,
+                },
+                Actor::Muscle(_) => None,
+            };
+            let load = timed.and_then(|f| f.force(&there)).map_or(0.0, |f| f.dot(self.up).max(0.0));
+            self.shares.push((load, timed.map_or(Vec3::zero(), |f| f.point(&there))));
+        }
+        let total: f64 = self.shares.iter().map(|s| s.0).sum();
+        if !(total > NO_LOAD * self.weight) {
+            return false;
+        }
+        self.shares.iter_mut().for_each(|s| s.0 /= total);
+        self.system.compute_kinematics(x, &mut self.here);
+        true
     }
 }
 

@@ -28,6 +28,14 @@ const HARDLY: f64 = 0.01;
 const AT_ONCE: f64 = 1e-8;
 
 impl Tracker<'_> {
+    /// The time at which tracking starts: at the given time, or at the end of a first window.
+    pub fn first_time(&self, from: f64, how: InitialStates) -> f64 {
+        match how {
+            InitialStates::FirstWindow if has_states(self.system, self) => from + FIRST_WINDOW,
+            _ => from,
+        }
+    }
+
     /// Sets the model to the motion at a time, with suitable muscle states. Tracking then starts at
     /// [`time`](Self::time), which may be slightly later.
     pub fn start(&mut self, from: f64, how: InitialStates) -> Result<(), TrackingError> {

@@ -26,6 +26,7 @@ mod excitation;
 mod foot_springs;
 mod initial;
 mod mass;
+mod passive;
 mod point;
 mod reference;
 mod response;
@@ -51,6 +52,7 @@ use sharing::{Known, Sharing};
 use soleus_dynamics::assembly::Assembler;
 use soleus_dynamics::system::{MotionError, State, System, Workspace};
 use soleus_model::Model;
+use soleus_model::joint::{JointKind, MotionType};
 use soleus_optimization::separable::SharingError;
 use soleus_simulation::{
     ExplicitOde, ExplicitRungeKutta, Integrator, ModelControls, Statistics, StepOptions, Stop, SystemOde,
@@ -85,12 +87,37 @@ impl Followed {
         }
     }
 
+    /// Unit of the generalized force on it.
+    fn unit_of_force(&self, model: &Model) -> &'static str {
+        match self {
+            Followed::Coordinate(c) if !is_length(model, *c) => "N m",
+            _ => "N",
+        }
+    }
+
     /// Whether both are the same coordinate, or the same point.
     pub fn is(&self, other: &Followed) -> bool {
         match (self, other) {
             (Followed::Coordinate(a), Followed::Coordinate(b)) => a == b,
             (Followed::Point(a), Followed::Point(b)) => Arc::ptr_eq(a, b),
             _ => false,
+        }
+    }
+}
+
+/// Whether a coordinate is in meters: a translation, or one that moves only along axes. OpenSim calls the second kind coupled where the
+/// function of the axis is scaled (`MultiplierFunction`), as those of the pelvis are in some scaled models.
+pub fn is_length(model: &Model, coordinate: usize) -> bool {
+    let c = &model.coordinates[coordinate];
+    let joint = &model.joints[c.joint.0];
+    let JointKind::Custom(transform) = &joint.kind else { return c.motion_type == MotionType::Translational };
+    let turns = |k: usize| transform.axes[..3].iter().any(|a| a.arguments.contains(&k));
+    match c.motion_type {
+        MotionType::Translational => true,
+        MotionType::Rotational => false,
+        MotionType::Coupled => {
+            let place = joint.coordinates.iter().position(|id| id.0 == coordinate);
+            place.is_some_and(|k| !turns(k))
         }
     }
 }
@@ -299,8 +326,10 @@ pub struct Shortfall {
     pub coordinate: String,
     /// Required generalized force, N·m or N.
     pub wanted: f64,
-    /// Missing generalized force, N·m or N.
+    /// Missing generalized force, N·m or N. The actuators can produce `wanted − missing`.
     pub missing: f64,
+    /// Unit of both: N for a translation, N m for a rotation.
+    pub unit: &'static str,
     /// Actuators of this coordinate that are at the limit of their force at the end of the window.
     pub at_limit: Vec<String>,
 }
@@ -314,6 +343,8 @@ pub struct Window {
     pub errors: Vec<f64>,
     /// q̇* − u of each task at the start.
     pub speed_errors: Vec<f64>,
+    /// Generalized force of the actuators on each task that gives the desired accelerations, N·m or N.
+    pub wanted: Vec<f64>,
     /// Shortfalls, largest first.
     pub shortfalls: Vec<Shortfall>,
 }
@@ -508,7 +539,7 @@ impl<'a> Tracker<'a> {
         if self.rows.is_empty() {
             self.rows.push(t0, &SystemOde::<WindowControls>::vector(&self.state));
         }
-        apart.load(&self.response);
+        apart.load(&self.response, (&self.pose, &self.ahead), &mut self.ode.controls);
         let shortest = (t1 - t0) / f64::from(1 << HALVINGS);
         let (mut done, mut goes_on) = (Ok(()), false);
         apart.next_step = apart.first_step;
@@ -659,6 +690,7 @@ impl<'a> Tracker<'a> {
         self.sharing.load(&self.settings, &mut self.response, &self.actuators, &wanted, known);
         self.sharing.solve().map_err(|source| TrackingError::Sharing { time: t0, source })?;
         self.sharing.forces(&mut self.actuators);
+        window.wanted.extend(self.sharing.missing().map(|(wanted, _)| wanted));
         window.shortfalls = self.shortfalls(t0);
 
         if self.apart.is_some() {
@@ -740,6 +772,7 @@ impl<'a> Tracker<'a> {
                 coordinate: task.followed.label(self.model),
                 wanted,
                 missing,
+                unit: task.followed.unit_of_force(self.model),
                 at_limit: at_limit.map(|k| self.actuators.list[k].name.clone()).collect(),
             });
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Response {
     /// The model without its driven actuators.
-    system: System,
+    pub system: System,
     pub ws: Workspace<f64>,
     rows: Vec<Row>,
     /// u̇₀ of the tasks.

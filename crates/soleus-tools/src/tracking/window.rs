@@ -16,14 +16,19 @@
 //! with R the moment arms and P the inverse mass matrix under the constraints, both at the predicted pose, and exact
 //! derivatives of each muscle in the middle of the window. Paths that are found differ from those along which the
 //! muscles were integrated; by (2) their states follow, in r and at the end. (3) is solved by GMRES (Saad & Schultz
-//! 1986), which only needs products with the matrix. Neglected terms, such as springs of the model, slow down or prevent convergence: the
-//! window is then halved, and finally integrated by an explicit method.
+//! 1986), which only needs products with the matrix. Springs and other forces between bodies, and springs of feet, add
+//!
+//!   Δτ = τ_q Δq + τ_u Δu                                                                  (4)
+//!
+//! to Σ Rᵀ ΔT, with exact derivatives at the predicted pose ([`Passive`]). Where this does not converge, the window is halved, and finally
+//! integrated by an explicit method.
 //!
 //! Source: Hairer & Wanner (1996), sections IV.5 and IV.8, for the methods.
 
 use super::actuators::Actuators;
 use super::contraction::{CONVERGED_WITHIN, Contraction, Course, LONGEST_STEP, Place, Sensitivity, Step};
 use super::controls::WindowControls;
+use super::passive::Passive;
 use super::response::Response;
 use soleus_dynamics::System;
 use soleus_dynamics::system::{Actor, State};
@@ -33,8 +38,8 @@ use soleus_simulation::{MechanicalOde, SystemOde};
 /// Nodes, the beginning among them.
 const NODES: usize = 5;
 /// Nodes that are found.
-const FOUND: usize = NODES - 1;
-/// Iterations of Newton's method at most; three are usual.
+pub(super) const FOUND: usize = NODES - 1;
+/// Iterations of Newton's method at most; two are usual.
 const MOST_ITERATIONS: usize = 9;
 /// Products with the matrix (3) at most, and what they leave of the right-hand side.
 const MOST_PRODUCTS: usize = 24;
@@ -170,6 +175,8 @@ pub(super) struct Apart {
     change: Vec<f64>,
     krylov: Krylov,
     room: Room,
+    /// Forces by coordinates and speeds beside those of muscles (4).
+    passive: Passive,
     /// Evaluations of the model so far.
     pub evaluations: usize,
     /// Length of the next step to try, s: in a window, and at the beginning of one, where excitations have changed.
@@ -268,6 +275,7 @@ impl Apart {
                 at_node: vec![0.0; n],
                 vector: vec![0.0; 2 * n + system.num_aux],
             },
+            passive: Passive::new(system, actuators),
             evaluations: 0,
             next_step: f64::INFINITY,
             first_step: f64::INFINITY,
@@ -279,8 +287,14 @@ impl Apart {
         &self.x[1..]
     }
 
-    /// Takes the moment arms at the pose that is predicted for the end.
-    pub fn load(&mut self, response: &Response) {
+    /// Takes the moment arms and the derivatives of passive forces at the pose and the accelerations that are predicted for the end.
+    pub fn load(
+        &mut self,
+        response: &Response,
+        (pose, udot): (&State<f64>, &[f64]),
+        controls: &mut WindowControls,
+    ) {
+        self.passive.compute(response, (pose, udot), controls);
         let n = self.udot[0].len();
         for s in &mut self.strands {
             let arms = &response.arms[s.actuator * n..(s.actuator + 1) * n];
@@ -586,7 +600,7 @@ impl Apart {
 
     /// The change of accelerations (3) for the residual at hand, and the speeds and coordinates that go with it.
     fn solve(&mut self, response: &Response, H: f64, a: &[[f64; NODES]; NODES]) {
-        let Apart { strands, residual, change, krylov, room, .. } = self;
+        let Apart { strands, residual, change, krylov, room, passive, .. } = self;
         // The states are not yet those of the paths that were found.
         room.load.fill([0.0; FOUND]);
         for s in strands.iter() {
@@ -608,6 +622,7 @@ impl Apart {
                 }
                 s.pull(&tensions, &mut room.load);
             }
+            passive.add(&room.dq, &room.du, &mut room.load);
             out.copy_from_slice(v);
             room.respond(response, -1.0, out);
         };

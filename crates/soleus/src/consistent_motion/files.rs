@@ -41,6 +41,16 @@ fn set(e: &mut Element, tag: &str, text: String) {
     }
 }
 
+/// Names of two loads whose times differ.
+pub fn of_different_times(loads: &[Force]) -> Option<(&str, &str)> {
+    let mut external = loads.iter().filter_map(|f| match &f.kind {
+        ForceKind::ExternalForce(e) => Some((f.name.as_str(), &e.time)),
+        _ => None,
+    });
+    let (first, times) = external.next()?;
+    external.find(|(_, t)| *t != times).map(|(other, _)| (first, other))
+}
+
 /// Force, point and torque of all loads in one table; `None` if their times differ.
 pub fn load_data(loads: &[Force]) -> Option<Table> {
     let external = loads.iter().filter_map(|f| match &f.kind {

@@ -135,6 +135,7 @@ impl Reconcile {
         let Data { start, measured, held, kinematics } = self.data(cx, &model)?;
         let motion = Source::from(start.clone());
         let forces = loads::read(cx, &model, Some(loads_file), None, Some(&motion))?;
+        self.check_times(cx, loads_file, &forces)?;
         let path = self.data_path();
         let mut log = Diagnostics::new(path.display().to_string());
         require_span(cx, loads_file, &start, [f64::NEG_INFINITY, f64::INFINITY], &forces)?;
@@ -199,7 +200,21 @@ impl Reconcile {
             request: self.clone(),
         };
         result.report().lines().for_each(|line| cx.note(line));
+        if let Some(command) = result.confirmation() {
+            cx.note(format!("these residuals are those of: {command}"));
+        }
         Ok(result)
+    }
+
+    /// Refuses to write loads that do not fit into one table.
+    fn check_times(&self, cx: &Context, file: &Path, loads: &[Force]) -> Result<(), Error> {
+        let Some((a, b)) = files::of_different_times(loads).filter(|_| self.loads_output.is_some()) else {
+            return Ok(());
+        };
+        let message =
+            format!("loads `{a}` and `{b}` have different times: they cannot be written to one table");
+        let hint = "give loads with the same times, or omit --loads-out";
+        Err(Error::content(file, model::line_of_load(cx, file, b), "", message, hint))
     }
 
     /// Without the model and the loads that go with it, a motion is not free of residuals.
@@ -211,7 +226,7 @@ impl Reconcile {
             let message = "masses or mass centres changed, but the model is not written";
             cx.warn(self.model.path(), message, &hint("--model-out"));
         }
-        let loads_change = ["point", "gain", "tilt", "delay"].into_iter().any(changes);
+        let loads_change = ["point", "free moment", "gain", "tilt", "delay"].into_iter().any(changes);
         if loads_change && self.loads_output.is_none() && self.output.is_some() {
             let message = "the loads changed, but they are not written";
             cx.warn(self.loads.as_deref().unwrap_or(Path::new("")), message, &hint("--loads-out"));
@@ -393,6 +408,19 @@ impl ReconciledMotion {
         }
         let _ = write!(text, "{} iterations", a.iterations);
         text
+    }
+
+    /// The command that finds these residuals in the files that are written: inverse dynamics by the angles of the root, as their splines
+    /// are those of the solution.
+    fn confirmation(&self) -> Option<String> {
+        let r = &self.request;
+        let (motion, loads) = (r.output.as_deref()?, r.loads_output.as_deref().or(r.loads.as_deref())?);
+        let model = r.model_output.as_deref().unwrap_or(r.model.path());
+        let [model, motion, loads] = [model, motion, loads].map(|p| p.display());
+        Some(format!(
+            "soleus id --model {model} --motion {motion} --loads {loads} --exclude {} --root-angles --out id.sto",
+            r.exclude.join(" ")
+        ))
     }
 
     fn curve_table(&self) -> Option<Table> {

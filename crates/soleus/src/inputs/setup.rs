@@ -1,9 +1,9 @@
 //! Reads setup files of OpenSim's tools and files with lists of tasks or measurements.
 
-use crate::context::Context;
+use crate::context::{Context, Silent};
 use crate::error::Error;
 use soleus_io::setup::{IkTask, MeasurementSetup, Setup, read_ik_tasks};
-use soleus_model::{Diagnostics, Document};
+use soleus_model::{Diagnostics, Document, Element};
 use std::path::Path;
 
 /// Reads a setup file.
@@ -51,4 +51,16 @@ pub fn upgraded(cx: &Context, path: &Path) -> Result<(Document, Diagnostics), Er
         }
         None => Err(Error::input(path, log)),
     }
+}
+
+/// Line of the first element of a setup file with a tag; 0 if there is none.
+pub fn line_of(cx: &Context, path: &Path, tag: &str) -> u32 {
+    fn find(e: &Element, tag: &str) -> Option<u32> {
+        match e.tag == tag {
+            true => Some(e.line),
+            false => e.children().find_map(|c| find(c, tag)),
+        }
+    }
+    let quiet = cx.with_monitor(&Silent);
+    upgraded(&quiet, path).ok().and_then(|(d, _)| find(&d.root, tag)).unwrap_or(0)
 }

@@ -204,7 +204,8 @@ pub struct TrackedMotion {
     pub tables: Vec<AnalysisTable>,
     /// Tracking errors, residuals and reserves.
     pub report: TrackingReport,
-    /// Missing generalized forces (N m or N) in each window; `None` if nothing was missing.
+    /// Missing generalized forces (N m or N) in each window, and in columns `COORDINATE.wanted` the required ones; `None`
+    /// if nothing was missing.
     pub missing: Option<Table>,
     /// EMG and activations of muscles with both, at the times of the states: `MUSCLE.emg`, `MUSCLE.activation`.
     pub emg: Option<Table>,

@@ -7,11 +7,11 @@ use soleus_dynamics::{State, System};
 use soleus_math::{SpatialVec, Table, Vec3, vec3};
 use soleus_model::force::ExternalForce;
 use soleus_model::id::{BodyId, FrameId};
-use soleus_model::joint::{Joint, JointKind, MotionType};
+use soleus_model::joint::{Joint, MotionType};
 use soleus_model::{Force, ForceKind, Model};
 use soleus_simulation::Statistics;
 use soleus_tools::analysis::ActuatorLoad;
-use soleus_tools::tracking::{Reference, Shortfall, Tracker};
+use soleus_tools::tracking::{Reference, Shortfall, Tracker, is_length};
 use soleus_viewer::Verdict;
 use std::fmt;
 
@@ -389,23 +389,6 @@ impl fmt::Display for TrackingReport {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether a coordinate is in meters: a translation, or one that moves only along axes. OpenSim calls the second kind coupled where the
-/// function of the axis is scaled (`MultiplierFunction`), as those of the pelvis are in some scaled models.
-fn is_length(model: &Model, coordinate: usize) -> bool {
-    let c = &model.coordinates[coordinate];
-    let joint = &model.joints[c.joint.0];
-    let JointKind::Custom(transform) = &joint.kind else { return c.motion_type == MotionType::Translational };
-    let turns = |k: usize| transform.axes[..3].iter().any(|a| a.arguments.contains(&k));
-    match c.motion_type {
-        MotionType::Translational => true,
-        MotionType::Rotational => false,
-        MotionType::Coupled => {
-            let place = joint.coordinates.iter().position(|id| id.0 == coordinate);
-            place.is_some_and(|k| !turns(k))
-        }
     }
 }
 

@@ -7,9 +7,9 @@ use crate::analysis::{self, standard};
 use crate::context::{Context, Progress};
 use crate::emg::{self, EmgCurve};
 use crate::error::Error;
-use crate::inputs::model;
 use crate::inputs::paths::{folder_of, stem_of};
 use crate::inputs::tool_model::{Additions, read_with};
+use crate::inputs::{model, setup};
 use crate::simulation::{controllers, tables};
 use soleus_dynamics::{Options, System};
 use soleus_io::setup::{AnalysisKind, AnalysisSetup};
@@ -144,6 +144,7 @@ impl Job<'_> {
             let springs = FootSprings::new(self.both, &reference, self.springs, SpringSettings::default());
             tracker = tracker.with_springs(springs);
         }
+        self.check_range(cx, &tracker)?;
         self.check(cx, &tracker);
         self.check_actuation(cx, &mut tracker)?;
         tracker.start(self.range[0], self.initial).map_err(|e| wrong(&e))?;
@@ -179,7 +180,6 @@ impl Job<'_> {
             Table::new(Element::Scalar, node_names, node_times.to_vec(), nodes).map_err(table)?;
         let mut controls = tables::controls(model, system, &all, rows, names).map_err(table)?;
         controls.name = "controls".to_string();
-        let windows = tracker.windows();
         let errors = errors(model, &tracker).map_err(table)?;
         let analyses = with_own(&request.analyses);
         let mut unsolved = Ok(());
@@ -220,7 +220,7 @@ impl Job<'_> {
         let verdict = ended.and(self.verdict(&report)).and(unsolved);
         let name = request.output.name.clone().unwrap_or_else(|| stem_of(request.motion.path(), "motion"));
         Ok(TrackedMotion {
-            missing: missing(windows).map_err(table)?,
+            missing: missing(model, &tracker).map_err(table)?,
             states: named(states, &name),
             controls,
             control_nodes,
@@ -264,6 +264,40 @@ impl Job<'_> {
     /// end one window before their last time in any case, as in OpenSim.
     fn end(&self) -> f64 {
         end(self.request, self.range, self.data, self.settings.window)
+    }
+
+    /// Refuses a range in which not one window is tracked.
+    fn check_range(&self, cx: &Context, tracker: &Tracker) -> Result<(), Error> {
+        let (request, window, end) = (self.request, self.settings.window, self.end());
+        let first = tracker.first_time(self.range[0], self.initial);
+        if end - first > (1.0 - 1e-6) * window {
+            return Ok(());
+        }
+        // What must be later: the end that was asked for, or that of the motion.
+        let was_asked = request.to.is_some_and(|to| to < self.data[1] - 1e-6);
+        let margin = self.range[1] - end;
+        let needed = 1e6 * (first + window + margin);
+        let [begin, end, needed] = [1e6 * first, 1e6 * end, needed].map(|t| t.round() / 1e6);
+        let lead = match first > self.range[0] {
+            true => format!(" after a first window of {:.3} s", first - self.range[0]),
+            false => String::new(),
+        };
+        let message = format!(
+            "tracking would start at {begin} s{lead} and end at {end} s, which leaves no window of {window} s"
+        );
+        let (file, line, hint) = match &request.asked_in {
+            Some(file) if was_asked => {
+                let hint = format!("set final_time to {needed} or later, or initial_time earlier");
+                (file.as_path(), setup::line_of(cx, file, "final_time"), hint)
+            }
+            Some(_) => (request.motion.path(), 0, format!("give a motion up to {needed} s or later")),
+            None => {
+                let hint =
+                    format!("track a range up to {needed} s or later (--to), or from earlier (--from)");
+                (request.motion.path(), 0, hint)
+            }
+        };
+        Err(Error::content(file, line, "", message, &hint))
     }
 
     /// Where muscles begin: at the first time to follow, or earlier if they are to lead, as far as there are data.
@@ -482,8 +516,13 @@ pub fn told(s: &Shortfall) -> String {
         false => format!("at their limit: {}", s.at_limit.join(", ")),
     };
     format!(
-        "at {:.3} s: `{}` needs {:.3} N m (or N), of which {:.3} are missing; {limit}",
-        s.time, s.coordinate, s.wanted, s.missing
+        "at {:.3} s: `{}` needs {:.3} {unit}, possible are {:.3} {unit} ({:.3} {unit} missing); {limit}",
+        s.time,
+        s.coordinate,
+        s.wanted,
+        s.wanted - s.missing,
+        s.missing,
+        unit = s.unit,
     )
 }
 
@@ -517,8 +556,9 @@ fn errors(model: &Model, tracker: &Tracker) -> Result<Table, TableError> {
     Ok(table)
 }
 
-/// What was missing, by coordinate; none where nothing was.
-fn missing(windows: &[Window]) -> Result<Option<Table>, TableError> {
+/// What was missing by coordinate and, in columns `COORDINATE.wanted`, what was wanted; none where nothing was missing.
+fn missing(model: &Model, tracker: &Tracker) -> Result<Option<Table>, TableError> {
+    let windows = tracker.windows();
     let mut names: Vec<String> = Vec::new();
     for s in windows.iter().flat_map(|w| &w.shortfalls) {
         if !names.contains(&s.coordinate) {
@@ -528,12 +568,20 @@ fn missing(windows: &[Window]) -> Result<Option<Table>, TableError> {
     if names.is_empty() {
         return Ok(None);
     }
-    let of = |w: &Window, name: &String| {
+    let tasks: Vec<String> = tracker.tasks().iter().map(|t| t.followed.label(model)).collect();
+    let missing = |w: &Window, name: &String| {
         w.shortfalls.iter().find(|s| s.coordinate == *name).map_or(0.0, |s| s.missing)
     };
-    let columns = names.iter().map(|n| windows.iter().map(|w| of(w, n)).collect()).collect();
+    let wanted = |w: &Window, name: &String| {
+        let place = tasks.iter().position(|t| t == name);
+        place.and_then(|i| w.wanted.get(i).copied()).unwrap_or(f64::NAN)
+    };
+    let mut columns: Vec<Vec<f64>> =
+        names.iter().map(|n| windows.iter().map(|w| missing(w, n)).collect()).collect();
+    columns.extend(names.iter().map(|n| windows.iter().map(|w| wanted(w, n)).collect()));
+    let labels = names.iter().cloned().chain(names.iter().map(|n| format!("{n}.wanted"))).collect();
     let times = windows.iter().map(|w| w.time).collect();
-    let mut table = Table::new(Element::Scalar, names, times, columns)?;
+    let mut table = Table::new(Element::Scalar, labels, times, columns)?;
     table.name = "Missing generalized forces".to_string();
     table.in_degrees = Some(false);
     Ok(Some(table))

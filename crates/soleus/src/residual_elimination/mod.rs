@@ -21,6 +21,9 @@ use soleus_tools::residual_elimination::{
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+/// Time between rows, s: splines through them, as inverse dynamics takes them, are then nearly free of residuals.
+pub const STEP: f64 = 0.001;
+
 /// Part of a gait cycle in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -78,7 +81,7 @@ pub struct ResidualElimination {
     pub from: Option<f64>,
     /// End time, s; default: end of the data.
     pub to: Option<f64>,
-    /// Time between rows of the result, s; default: rows of the data.
+    /// Time between rows of the result, s; default: 0.001. Splines through wider rows have residuals.
     pub step: Option<f64>,
     /// Output file for the motion.
     pub output: Option<PathBuf>,
@@ -145,10 +148,10 @@ impl ResidualElimination {
                 GaitCycle::Whole => Cycle::Whole,
             },
             detrend_flexion: !self.keep_mean_flexion,
-            output_step: self.step,
+            output_step: Some(self.step.unwrap_or(STEP)),
             ..Settings::default()
         };
-        let before = self.residuals(&model, &forces, &table, self.cutoff_hz, range)?;
+        let [before, _] = self.residuals(&model, &forces, &table, self.cutoff_hz, range)?;
         before.check(&mut log);
         let mut told = |step: usize, cost: f64| {
             let detail = format!("cost {cost:.4e}");
@@ -166,15 +169,15 @@ impl ResidualElimination {
             log.warn(0, "", format!("no force or group is called `{name}`"), "");
         }
         let unfiltered = [f64::NEG_INFINITY, f64::INFINITY];
-        let after = self.residuals(&model, &forces, &found.motion, None, unfiltered)?;
+        let [after, all_rows] = self.residuals(&model, &forces, &found.motion, None, unfiltered)?;
         cx.report(&log);
         let weight = model.total_mass() * model.gravity.norm();
-        let result = MotionWithoutResiduals { found, before, after, weight, request: self.clone() };
+        let result = MotionWithoutResiduals { found, before, after, all_rows, weight, request: self.clone() };
         result.report().lines().for_each(|line| cx.note(line));
         Ok(result)
     }
 
-    /// The residuals of a motion, by inverse dynamics.
+    /// The residuals of a motion, by inverse dynamics: without some rows at each end, and of all rows.
     fn residuals(
         &self,
         model: &Model,
@@ -182,7 +185,7 @@ impl ResidualElimination {
         table: &Table,
         cutoff_hz: Option<f64>,
         range: [f64; 2],
-    ) -> Result<Residuals, Error> {
+    ) -> Result<[Residuals; 2], Error> {
         let settings = inverse_dynamics::Settings {
             cutoff_hz,
             range,
@@ -191,13 +194,13 @@ impl ResidualElimination {
         };
         let moments = inverse_dynamics(model.clone(), forces.to_vec(), table, &settings)
             .map_err(|e| self.failed(model, &Failed::Motion(e)))?;
-        // Natural splines have no third derivative at their ends, whatever the motion has: rows there are not judged.
+        // Natural splines have no third derivative at their ends, whatever the motion has: rows there are judged apart.
         let t = moments.generalized_forces.times();
         let inner = match t.len() {
             n if n > 4 * END_ROWS => moments.generalized_forces.trimmed(t[END_ROWS], t[n - 1 - END_ROWS]),
             _ => moments.generalized_forces.clone(),
         };
-        Ok(residuals(model, &inner).unwrap_or_default())
+        Ok([&inner, &moments.generalized_forces].map(|t| residuals(model, t).unwrap_or_default()))
     }
 
     fn failed(&self, model: &Model, e: &Failed) -> Error {
@@ -230,8 +233,11 @@ pub struct MotionWithoutResiduals {
     pub found: Eliminated,
     /// Residuals of the measured motion, by inverse dynamics.
     pub before: Residuals,
-    /// Residuals of the new motion, by inverse dynamics of its rows: quintic splines through the integrated motion.
+    /// Residuals of the new motion, by inverse dynamics of its rows: quintic splines through the integrated motion,
+    /// without eight rows at each end, where natural splines are wrong.
     pub after: Residuals,
+    /// The same with all rows.
+    pub all_rows: Residuals,
     /// Weight of the model, N.
     pub weight: f64,
     request: ResidualElimination,
@@ -291,6 +297,21 @@ impl MotionWithoutResiduals {
             text,
             "residual moment: RMS {:.1} N m before, {:.2e} N m after; largest {:.2e} N m",
             b.moment_rms, a.moment_rms, a.moment_peak
+        );
+        let e = &self.all_rows;
+        let _ = writeln!(
+            text,
+            "in the first and last {END_ROWS} rows, where splines of inverse dynamics are wrong: largest {:.2e} N, {:.2e} N m",
+            e.force_peak, e.moment_peak
+        );
+        let _ = writeln!(
+            text,
+            "so says `soleus id` of the written rows without a filter, which would bring residuals back{}",
+            if self.request.step.is_some_and(|s| s > STEP) {
+                "; --step 0.001 makes them smaller"
+            } else {
+                ""
+            }
         );
         let _ = writeln!(
             text,
