@@ -197,7 +197,11 @@ fn check_lab(lab: &Lab) {
     }
     let moments = table("id.sto".to_string());
     let (model, _) = soleus::engine::io::osim::read_model(
-        &soleus::Files::read(&files, if lab.still.is_some() { Path::new("results/subject.osim") } else { Path::new(lab.model) }).unwrap(),
+        &soleus::Files::read(
+            &files,
+            if lab.still.is_some() { Path::new("results/subject.osim") } else { Path::new(lab.model) },
+        )
+        .unwrap(),
         "subject.osim",
     );
     let residuals = soleus::engine::tools::quality::residuals(&model.unwrap(), &moments).unwrap();
@@ -205,7 +209,11 @@ fn check_lab(lab: &Lab) {
     assert!(part < lab.limits[1], "{}: residual force {part}", lab.folder);
     let activations = table(format!("{name}_StaticOptimization_activation.sto"));
     let soleus_r = activations.column("soleus_r").unwrap();
-    assert!(soleus_r.iter().all(|a| (0.0..=1.0).contains(a)) && soleus_r.iter().any(|a| *a > 0.3), "{}", lab.folder);
+    assert!(
+        soleus_r.iter().all(|a| (0.0..=1.0).contains(a)) && soleus_r.iter().any(|a| *a > 0.3),
+        "{}",
+        lab.folder
+    );
     for joint in ["Hip", "Knee", "Ankle"] {
         for what in ["angle", "moment", "power"] {
             assert!(done.page.contains(&format!("{joint} {what}")), "{}: no {joint} {what}", lab.folder);
