@@ -55,7 +55,7 @@ pub struct Arguments {
     #[command(flatten)]
     span: Span,
     /// Time between rows of the result, s [default: as in the motion]
-    #[arg(long, value_name = "S")]
+    #[arg(long = "interval", alias = "step", value_name = "S")]
     step: Option<f64>,
     /// File to write (.mot or .sto)
     #[arg(long, value_name = "OUT.mot")]
