@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[command(after_help = include_str!("../help/pipeline.txt"))]
 pub struct Arguments {
     /// Pipeline file (.toml), or use --model, --markers and so on
-    #[arg(required_unless_present = "markers", conflicts_with_all = ["markers", "model"])]
+    #[arg(conflicts_with_all = ["markers", "model"])]
     study: Option<PathBuf>,
     /// Repeat all steps
     #[arg(long)]
@@ -35,7 +35,7 @@ pub struct Arguments {
 #[command(next_help_heading = "Without a pipeline file")]
 struct Recorded {
     /// Generic model (.osim); without --static, a model already scaled to the subject
-    #[arg(long, requires = "markers")]
+    #[arg(long)]
     model: Option<PathBuf>,
     /// Static trial (.trc, .c3d), to which the model is scaled
     #[arg(long = "static", value_name = "STATIC.trc", requires = "model")]
@@ -75,6 +75,15 @@ struct Recorded {
 /// Runs `soleus pipeline`.
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let r = &a.recorded;
+    if a.study.is_none() && r.markers.is_empty() {
+        let message = match r.model {
+            Some(_) => "no trials are given: --markers is missing",
+            None => "neither a pipeline file nor trials are given",
+        };
+        let hint = "soleus pipeline STUDY.toml, or without a file: soleus pipeline --model GENERIC.osim --static STATIC.trc --mass 72 \
+            --markers WALK.trc --loads WALK_GRF.mot";
+        return Err(Error::content(std::path::Path::new(""), 0, "", message, hint));
+    }
     if !r.loads.is_empty() && r.loads.len() != r.markers.len() {
         let message = format!("{} trials but {} load files", r.markers.len(), r.loads.len());
         return Err(Error::content(
