@@ -261,17 +261,13 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// What to say about `soleus help VERB` if there is no such verb.
 fn misspelled_help(arguments: &[OsString]) -> Option<String> {
     let [_, help, word, ..] = arguments else { return None };
-    let word = word.to_string_lossy();
-    let command = Cli::command();
-    let mut names = command.get_subcommands().map(clap::Command::get_name).chain(["help"]);
-    if help != "help" || word.starts_with('-') || names.any(|n| n == word) {
+    let (word, verbs) = (word.to_string_lossy(), || GROUPS.iter().flat_map(|g| g.1).copied());
+    if help != "help" || word.starts_with('-') || verbs().any(|verb| verb == word) {
         return None;
     }
-    let verbs = GROUPS.iter().flat_map(|g| g.1).copied();
-    let hint = match soleus::engine::model::nearest_name(&word, verbs, 2) {
-        Some(near) => format!("did you mean `soleus help {near}`?"),
-        None => "`soleus help` lists all commands".to_string(),
-    };
+    let near =
+        soleus::text::nearest(&word, verbs()).map(|near| format!("did you mean `soleus help {near}`?"));
+    let hint = near.unwrap_or_else(|| "`soleus help` lists all commands".to_string());
     Some(format!("error: there is no command `{word}`\nhint: {hint}"))
 }
 

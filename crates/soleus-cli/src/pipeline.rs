@@ -75,15 +75,6 @@ struct Recorded {
 /// Runs `soleus pipeline`.
 pub fn run(a: &Arguments) -> Result<(), Error> {
     let r = &a.recorded;
-    if a.study.is_none() && r.markers.is_empty() {
-        let message = match r.model {
-            Some(_) => "no trials are given: --markers is missing",
-            None => "neither a pipeline file nor trials are given",
-        };
-        let hint = "soleus pipeline STUDY.toml, or without a file: soleus pipeline --model GENERIC.osim --static STATIC.trc --mass 72 \
-            --markers WALK.trc --loads WALK_GRF.mot";
-        return Err(Error::content(std::path::Path::new(""), 0, "", message, hint));
-    }
     if !r.loads.is_empty() && r.loads.len() != r.markers.len() {
         let message = format!("{} trials but {} load files", r.markers.len(), r.loads.len());
         return Err(Error::content(
