@@ -32,7 +32,7 @@ pub struct Arguments {
 fn walking_speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(v) if (0.5..=2.0).contains(&v) => Ok(v),
-        _ => Err("a walking speed is a number from 0.5 to 2 m/s".into()),
+        _ => Err("choose a speed from 0.5 to 2 m/s".into()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// What is passed on.
 #[derive(Args)]
-#[command(disable_help_flag = true)]
+#[command(disable_help_flag = true, after_help = include_str!("../help/experiment.txt"))]
 pub struct Arguments {
     /// The experiment and its options; `soleus experiment --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -19,8 +19,8 @@ pub struct Arguments {
     /// Tables to show over the gait cycle, such as joint angles; the same number of files for each trial, trial by trial
     #[arg(long, value_name = "TABLE.mot", num_args = 1..)]
     curves: Vec<PathBuf>,
-    /// Raw EMG (.sto, .csv, .c3d), one file for each trial; envelopes are shown over the gait cycle
-    #[arg(long, value_name = "EMG.sto", num_args = 1..)]
+    /// Raw EMG (.sto, .csv, .c3d), one file for each trial; its envelopes are shown over the gait cycle
+    #[arg(long = "emg-raw", alias = "emg", value_name = "EMG.sto", num_args = 1..)]
     emg: Vec<PathBuf>,
     /// Normative curves (.csv): columns percent, NAME and sd_NAME
     #[arg(long, value_name = "NORM.csv")]

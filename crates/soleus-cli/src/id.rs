@@ -27,7 +27,7 @@ pub struct Arguments {
     exclude: Vec<String>,
     #[command(flatten)]
     span: Span,
-    /// File to write (.sto; N m and N)
+    /// File to write (.sto, .csv or .parquet; N m and N)
     #[arg(long, value_name = "OUT.sto")]
     out: PathBuf,
     /// Reproduce known errors of OpenSim 4.6, to compare numbers with it

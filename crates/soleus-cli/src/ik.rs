@@ -33,7 +33,7 @@ pub struct Arguments {
     /// Threads for the chunks; results do not depend on it [default: one per core]
     #[arg(long)]
     threads: Option<usize>,
-    /// Motion file to write (.mot, degrees)
+    /// Motion file to write (.mot, .csv or .parquet; degrees)
     #[arg(long, value_name = "OUT.mot", required_unless_present = "stream")]
     out: Option<PathBuf>,
     /// File for the marker errors (m), or sensor errors (rad), frame by frame (.sto)

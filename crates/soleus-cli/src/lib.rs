@@ -161,7 +161,7 @@ fn verbs(command: &clap::Command) -> String {
 }
 
 /// Flags that have another name now: the verb, the old spelling and the new one.
-const OLD_FLAGS: [(&str, &str, &str); 8] = [
+const OLD_FLAGS: [(&str, &str, &str); 10] = [
     ("solve", "--kinematics", "--motion"),
     ("inverse", "--kinematics", "--motion"),
     ("track", "--states", "--motion"),
@@ -170,6 +170,8 @@ const OLD_FLAGS: [(&str, &str, &str); 8] = [
     ("convert", "--lowpass-hz", "--cutoff-hz"),
     ("view", "--from", "--camera"),
     ("scale", "--markers", "--static"),
+    ("gait", "--emg", "--emg-raw"),
+    ("rea", "--step", "--interval"),
 ];
 
 /// Says a word about old spellings, which keep working.
@@ -195,6 +197,10 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             Ok(cli) => return cli,
             Err(e) => e,
         };
+        if let Some(hint) = misspelled_help(&arguments) {
+            door::say(&hint);
+            std::process::exit(2)
+        }
         if e.kind() == clap::error::ErrorKind::DisplayHelp {
             let text = soleus::text::wrapped(&e.render().to_string(), 100);
             let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
@@ -250,6 +256,19 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             door::exit_code(&e)
         }
     }
+}
+
+/// What to say about `soleus help VERB` if there is no such verb.
+fn misspelled_help(arguments: &[OsString]) -> Option<String> {
+    let [_, help, word, ..] = arguments else { return None };
+    let (word, verbs) = (word.to_string_lossy(), || GROUPS.iter().flat_map(|g| g.1).copied());
+    if help != "help" || word.starts_with('-') || verbs().any(|verb| verb == word) {
+        return None;
+    }
+    let near =
+        soleus::text::nearest(&word, verbs()).map(|near| format!("did you mean `soleus help {near}`?"));
+    let hint = near.unwrap_or_else(|| "`soleus help` lists all commands".to_string());
+    Some(format!("error: there is no command `{word}`\nhint: {hint}"))
 }
 
 /// Serves the page of Studio.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[command(after_help = include_str!("../help/pipeline.txt"))]
 pub struct Arguments {
     /// Pipeline file (.toml), or use --model, --markers and so on
-    #[arg(required_unless_present = "markers", conflicts_with_all = ["markers", "model"])]
+    #[arg(conflicts_with_all = ["markers", "model"])]
     pipeline: Option<PathBuf>,
     /// Repeat all steps
     #[arg(long)]
@@ -35,7 +35,7 @@ pub struct Arguments {
 #[command(next_help_heading = "Without a pipeline file")]
 struct Recorded {
     /// Generic model (.osim); without --static, a model already scaled to the subject
-    #[arg(long, requires = "markers")]
+    #[arg(long)]
     model: Option<PathBuf>,
     /// Static trial (.trc, .c3d), to which the model is scaled
     #[arg(long = "static", value_name = "STATIC.trc", requires = "model")]

@@ -55,7 +55,7 @@ pub struct Arguments {
     #[command(flatten)]
     span: Span,
     /// Time between rows of the result, s; splines through wider rows, as in inverse dynamics, have residuals
-    #[arg(long, value_name = "S", default_value_t = STEP)]
+    #[arg(long = "interval", alias = "step", value_name = "S", default_value_t = STEP)]
     step: f64,
     /// File to write (.mot or .sto)
     #[arg(long, value_name = "OUT.mot")]

@@ -222,11 +222,25 @@ fn deriv_demo_shows_exact_derivatives() {
 #[test]
 fn identity_help_of_every_verb_has_an_example() {
     let f = Folder::new("help");
-    for verb in ["demo", "info", "eval", "upgrade"] {
-        let run = f.soleus(&[verb, "--help"]);
-        assert!(run.is_done().contains(&format!("Example:\n  soleus {verb}")), "{}", run.stdout);
+    let list = f.soleus(&["--help"]);
+    let verbs = list.is_done().lines().filter_map(|l| l.strip_prefix("  ")?.split(' ').next());
+    let verbs: Vec<&str> =
+        verbs.filter(|v| v.starts_with(|c: char| c.is_ascii_lowercase()) && *v != "help").collect();
+    assert!(verbs.len() >= 34, "{verbs:?}");
+    for verb in verbs {
+        let run = f.soleus(&["help", verb]);
+        let text = run.is_done();
+        let examples = text.split("\nExample").nth(1).unwrap_or_else(|| panic!("{verb}: {text}"));
+        assert!(examples.lines().any(|l| l.starts_with(&format!("  soleus {verb} "))), "{verb}: {text}");
     }
-    assert!(f.soleus(&["--help"]).is_done().contains("eval"));
+    f.soleus(&["help", "piplne"])
+        .is_refused(&["no command `piplne`", "did you mean `soleus help pipeline`?"]);
+    f.soleus(&["pipeline"]).is_refused(&["neither a pipeline file nor trials", "--static STATIC.trc"]);
+    f.soleus(&["pipeline", "--model", "x.osim"]).is_refused(&["--markers is missing", "--markers WALK.trc"]);
+    f.soleus(&["predict", "builtin:gait2"]).is_refused(&["no such built-in model", "builtin:gait2d"]);
+    f.file("angles.csv", "time,knee_angle_r,hip_flexion_r\n0,1,2\n1,2,3\n");
+    f.soleus(&["plot", "angles.csv", "--columns", "knee_angel_r", "--out", "p.svg"])
+        .is_refused(&["the nearest is `knee_angle_r`"]);
 }
 
 /// A simulated leg: states and controls as OpenSim labels them, the same bytes each time, and going on from a

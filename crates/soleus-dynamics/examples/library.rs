@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let model = model.ok_or("the file has errors")?;
 
-    // Compile: a flat, immutable system. A workspace holds all the memory that computing needs.
+    // Compile: a flat, immutable system. A workspace holds all memory for computations.
     let system = System::compile(&model)?;
     let mut ws = system.workspace::<f64>();
 

@@ -114,8 +114,8 @@ pub struct Sensors {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
-    /// Cutoff frequency, Hz.
-    #[serde(with = "crate::plain")]
+    /// Cutoff frequency, Hz; `cutoff_hz` is accepted too.
+    #[serde(alias = "cutoff_hz", with = "crate::plain")]
     pub lowpass_hz: f64,
 }
 
@@ -150,8 +150,8 @@ pub struct Optimization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reconciliation {
-    /// Frequency above which markers alone do not affect the motion, Hz. Default 10.
-    #[serde(with = "crate::plain")]
+    /// Frequency above which markers alone do not affect the motion, Hz; `lowpass_hz` is accepted too. Default 10.
+    #[serde(alias = "lowpass_hz", with = "crate::plain")]
     pub cutoff_hz: Option<f64>,
     /// Standard deviation of the residuals, N and N m. Default: no residuals.
     #[serde(with = "crate::plain")]
@@ -295,10 +295,19 @@ pub fn read(text: &str, log: &mut Diagnostics) -> Option<Pipeline> {
         Err(e) => {
             let line_of = |at: usize| 1 + text[..at.min(text.len())].matches('\n').count() as u32;
             let line = e.span().map_or(0, |s| line_of(s.start));
-            log.error(line, "", e.message().to_string(), "`soleus pipeline --help` shows a pipeline file");
+            let hint = similar_field(e.message());
+            let hint = hint.unwrap_or_else(|| "`soleus pipeline --help` shows a pipeline file".to_string());
+            log.error(line, "", e.message().to_string(), &hint);
             None
         }
     }
+}
+
+/// The known field that is most like an unknown one, from a message of serde: unknown field `a`, expected one of `b`, `c`.
+fn similar_field(message: &str) -> Option<String> {
+    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let wanted = names.next()?;
+    soleus_model::nearest_name(wanted, names, 3).map(|name| format!("did you mean `{name}`?"))
 }
 
 /// A pipeline as a file that [`read`] reads back.
@@ -387,11 +396,23 @@ mod tests {
         }
     }
 
+    /// Filters take the word of the other, and of the command.
+    #[test]
+    fn identity_both_words_for_a_cutoff() {
+        let both = |filter: &str, reconcile: &str| {
+            let trial = "[[trials]]\nname = 't'\nmarkers = 'm'\n";
+            let text = format!("model = 'a'\n[filter]\n{filter} = 6\n[reconcile]\n{reconcile} = 8\n{trial}");
+            read_text(&text).0.unwrap_or_else(|| panic!("{text}"))
+        };
+        assert_eq!(both("lowpass_hz", "cutoff_hz"), both("cutoff_hz", "lowpass_hz"));
+    }
+
     #[test]
     fn identity_mistakes_are_named() {
         let trial = "[[trials]]\nname = 't'\nmarkers = 'm'\n";
         for (text, line, words) in [
             ("modl = 'a'\n".to_string(), 1, "unknown field `modl`"),
+            ("model = 'a'\n[fitler]\nlowpass_hz = 6\n".to_string(), 2, "[did you mean `filter`?]"),
             ("name = 'a'\n".to_string(), 0, "no model"),
             ("model = 'a'\n[scale]\nmodel = 'b'\n".to_string(), 0, "both `model` and [scale]"),
             ("[scale]\n".to_string(), 0, "neither `setup` nor `model`"),

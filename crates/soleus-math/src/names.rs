@@ -1,7 +1,7 @@
 //! Suggestions for misspelled names.
 
 /// The name most similar to `wanted`: the one with the smallest edit distance, ignoring case, if at most a fraction
-/// 1/`share` of the letters differ, or two. For paths, as many trailing parts are compared as `wanted` has, unless it
+/// 1/`share` of the letters differ, or two, but fewer than half. For paths, as many trailing parts are compared as `wanted` has, unless it
 /// is an absolute path.
 pub fn nearest_name<'n>(
     wanted: &str,
@@ -16,7 +16,8 @@ pub fn nearest_name<'n>(
         edit_distance(&end.to_lowercase(), &lower)
     };
     let near = names.into_iter().map(|n| (distance(n), n)).min()?;
-    (!wanted.is_empty() && near.0 <= 2.max(wanted.len() / share)).then_some(near.1)
+    let letters = wanted.chars().count();
+    (2 * near.0 < letters && near.0 <= 2.max(wanted.len() / share)).then_some(near.1)
 }
 
 /// Number of letters to insert, delete or replace to convert one word to the other (Levenshtein 1966). For words of
@@ -53,6 +54,8 @@ mod tests {
         assert_eq!(nearest_name("knee/knee_angel", names, 2), Some(names[0]));
         assert_eq!(nearest_name("elbow", names, 2), None);
         assert_eq!(nearest_name("", names, 2), None);
+        assert_eq!(nearest_name("S2", ["C7", "S"], 3), None);
+        assert_eq!(nearest_name("fitler", ["filter", "id"], 3), Some("filter"));
     }
 
     #[test]

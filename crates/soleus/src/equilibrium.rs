@@ -216,7 +216,7 @@ fn failure(model: &Model, system: &System, e: &RestError) -> Error {
     };
     for (mobility, force) in forces.iter().take(10) {
         let (name, unit, _) = named(*mobility);
-        message += &format!("\n  unbalanced on {name}: {force:.6} {unit}");
+        message += &format!("\n  unbalanced on {name}: {} {unit}", crate::gait::digits(*force));
     }
     if let RestError::NotFound { creeping: (mobility, speed), .. } = e
         && speed.abs() > CREEPING

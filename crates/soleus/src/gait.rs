@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::paths::stem_of;
 use crate::inputs::table::{Take, read_in_order, read_markers, read_motion};
-use crate::load_assignment::turned_to_feet;
+use crate::load_assignment::{BesideTwins, turned_to_feet};
 use crate::prediction::winter::Winter;
 use crate::source::Source;
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,8 @@ impl Gait {
     }
 }
 
+/// Slower than any walk that has steps: what moves less stands, m/s.
+const SLOWEST_M_PER_S: f64 = 0.2;
 /// Cutoff of envelopes of electromyograms, Hz.
 const EMG_CUTOFF_HZ: f64 = 6.0;
 
@@ -170,12 +172,38 @@ impl Normative {
         name: &str,
         own: impl Iterator<Item = &'a CycleCurve>,
     ) -> Option<(Vec<f64>, Vec<f64>)> {
-        let (_, mean, sd) = self.curves.iter().find(|n| n.0 == name)?;
+        let of = |name: &str| self.curves.iter().find(|n| n.0 == name);
+        let (_, mean, sd) = of(name).or_else(|| synonyms(name).find_map(|other| of(&other)))?;
         let products = own.flat_map(|c| c.points.iter().zip(mean)).map(|(p, m)| p.mean * m);
         let is_turned = products.filter(|x| x.is_finite()).sum::<f64>() < 0.0 && !name.ends_with("_power");
         let sign = if is_turned { -1.0 } else { 1.0 };
         Some((mean.iter().map(|m| sign * m).collect(), sd.clone()))
     }
+}
+
+/// Flexion of the joints of the leg: the joint, and the names that models give it, without their side.
+pub(crate) const FLEXION: [(&str, &[&str]); 3] = [
+    ("Hip", &["hip_flexion", "hip_flex", "hip_angle", "hip_extension", "hip"]),
+    ("Knee", &["knee_angle", "knee_flexion", "knee_flex", "knee_extension", "knee"]),
+    (
+        "Ankle",
+        &[
+            "ankle_angle",
+            "ankle_flexion",
+            "ankle_flex",
+            "ankle_dorsiflexion",
+            "ankle_plantarflexion",
+            "ankle",
+        ],
+    ),
+];
+
+/// The other names of a curve of one of these joints.
+fn synonyms(name: &str) -> impl Iterator<Item = String> {
+    let ending = ["_moment", "_power"].into_iter().find(|e| name.ends_with(e)).unwrap_or("");
+    let joint = name[..name.len() - ending.len()].to_string();
+    let names = FLEXION.iter().find(|(_, names)| names.contains(&joint.as_str())).map_or(&[][..], |f| f.1);
+    names.iter().filter(move |n| **n != joint).map(move |n| format!("{n}{ending}"))
 }
 
 /// Mean minus and plus a standard deviation.
@@ -213,10 +241,15 @@ fn of_trial(cx: &Context, trial: &GaitTrial) -> Result<TrialGait, Error> {
         markers = turned(&markers, R);
         walk = Walk::new(&markers, &which).ok_or_else(too_short)?;
     }
+    if walk.speed < SLOWEST_M_PER_S {
+        let message =
+            format!("the subject moves at {:.2} m/s relative to the ground: this is no gait", walk.speed);
+        return Err(wrong(message, "use a walking or running trial; a static trial has no gait events"));
+    }
     let sides: Vec<Side> = walk.feet.iter().map(|f| f.0).collect();
     let mut events = events_from_markers(&walk);
     if let Some(source) = &trial.loads {
-        let table = read_in_order(cx, source, Take::Forces)?;
+        let table = read_in_order(&cx.with_monitor(&BesideTwins(cx.monitor)), source, Take::Forces)?;
         let feet: Vec<Foot> = sides.iter().map(|&side| Foot { side, body: 0, bodies: Vec::new() }).collect();
         let paths = walk.paths();
         let (table, plates, _) = turned_to_feet(source.path(), table, &paths)?;
@@ -258,7 +291,7 @@ pub(crate) fn turned(markers: &Table, R: Rotation<f64>) -> Table {
 }
 
 /// The side of a column, by `_r` or `_l` in its label or at the start of it, and the label without it.
-fn side_of(label: &str) -> (Option<Side>, String) {
+pub(crate) fn side_of(label: &str) -> (Option<Side>, String) {
     let name = label.strip_suffix("/value").or(label.strip_suffix("/activation")).unwrap_or(label);
     let name = name.rsplit('/').next().unwrap_or(name);
     let parts: Vec<&str> = name.split('_').collect();
@@ -313,13 +346,12 @@ fn winter(speed: f64) -> Result<Normative, Error> {
         };
         (0..POINTS).map(x).collect::<Vec<f64>>()
     };
-    let names = ["hip_flexion", "knee_angle", "ankle_angle"];
-    let curve = |(i, name): (usize, &&str)| {
+    let curve = |(i, (_, names)): (usize, &(&str, &[&str]))| {
         let [mean, sd] = at.angle(i);
-        (name.to_string(), resampled(mean), resampled(sd))
+        (names[0].to_string(), resampled(mean), resampled(sd))
     };
     let source = format!("Winter's adults (1991) at {:.2} m/s", at.speed);
-    Ok(Normative { source, curves: names.iter().enumerate().map(curve).collect() })
+    Ok(Normative { source, curves: FLEXION.iter().enumerate().map(curve).collect() })
 }
 
 /// Normative curves of a file.
@@ -355,12 +387,16 @@ impl GaitAnalysis {
                     } else {
                         String::new()
                     };
-                    format!("{} {} strikes, {} toe-offs{plates}", s.name(), e.strikes.len(), e.offs.len())
+                    let [strikes, offs] =
+                        [(&e.strikes, "strike"), (&e.offs, "toe-off")].map(|(list, what)| {
+                            format!("{} {what}{}", list.len(), if list.len() == 1 { "" } else { "s" })
+                        });
+                    format!("{} {strikes}, {offs}{plates}", s.name())
                 })
                 .collect();
             let belt = t.walk.ground_velocity.norm();
             let where_ =
-                if belt > 0.3 { format!("treadmill, {belt:.2} m/s") } else { "on the floor".to_string() };
+                if belt > 0.3 { format!("treadmill, {belt:.2} m/s") } else { "overground".to_string() };
             let _ = writeln!(text, "{}: {:.2} m/s ({where_}); {}", t.name, t.walk.speed, counts.join("; "));
         }
         let cycles = |s: Side| self.trials.iter().flat_map(|t| &t.cycles).filter(|c| c.side == s).count();

@@ -152,8 +152,8 @@ pub(crate) fn turned_to_feet(
     Ok((table, plates, fitted))
 }
 
-/// Tells all but that labels occur twice: here the second is another plate.
-struct BesideTwins<'a>(&'a dyn Monitor);
+/// Tells all but that labels occur twice: in a file of plates the second is another plate.
+pub(crate) struct BesideTwins<'a>(pub &'a dyn Monitor);
 
 impl Monitor for BesideTwins<'_> {
     fn diagnostic(&self, d: &Diagnostic) {

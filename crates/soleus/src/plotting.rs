@@ -206,7 +206,10 @@ fn choose(table: &Table, patterns: &[String]) -> Result<Vec<usize>, String> {
         if fitting.is_empty() {
             let known = labels.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = if labels.len() > 12 { ", …" } else { "" };
-            return Err(format!("no column matches `{p}`; there are {known}{more}"));
+            return Err(match nearest(p.trim(), labels) {
+                Some(near) => format!("no column matches `{p}`; the nearest is `{near}`"),
+                None => format!("no column matches `{p}`; there are {known}{more}"),
+            });
         }
         for i in fitting {
             if !chosen.contains(&i) {
@@ -215,6 +218,15 @@ fn choose(table: &Table, patterns: &[String]) -> Result<Vec<usize>, String> {
         }
     }
     Ok(chosen)
+}
+
+/// The label that is most like a word, as a whole or by one of its parts: coordinates in `/jointset/knee_r/knee_angle_r/value`.
+fn nearest<'t>(word: &str, labels: &'t [String]) -> Option<&'t str> {
+    if let Some(label) = soleus_model::nearest_name(word, labels.iter().map(String::as_str), 3) {
+        return Some(label);
+    }
+    let part = soleus_model::nearest_name(word, labels.iter().flat_map(|l| l.split('/')), 3)?;
+    labels.iter().find(|l| l.split('/').any(|p| p == part)).map(String::as_str)
 }
 
 /// Whether a pattern with `*` matches a whole label.

@@ -13,6 +13,11 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
     spelled_out(text, is_obeyed)
 }
 
+/// The most similar of the names, if fewer than half of the letters differ.
+pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    soleus_model::nearest_name(wanted, names, 2)
+}
+
 /// Whether a terminal does something else with a character than show it.
 fn is_obeyed(c: char) -> bool {
     let has_no_room =

@@ -23,7 +23,7 @@ pub struct Arguments {
     /// Track the derivatives of the coordinates as speeds too
     #[arg(long)]
     derivatives: bool,
-    /// Markers to track (.trc, .sto)
+    /// Markers to track (.trc, .sto, .c3d)
     #[arg(long, value_name = "MARKERS.trc")]
     markers: Option<PathBuf>,
     /// Weight of the marker error [default: 1, or as in the setup file]

@@ -168,8 +168,8 @@ impl Default for RefineSettings {
 #[serde(deny_unknown_fields, default)]
 pub struct HelpSettings {
     /// Weight of the squared forces in each problem before the last, which has none.
-    #[serde(with = "crate::plain")]
-    pub prices: Vec<f64>,
+    #[serde(alias = "prices", with = "crate::plain")]
+    pub penalties: Vec<f64>,
     /// Force with unit cost, N or N·m.
     #[serde(with = "crate::plain")]
     pub strength: f64,
@@ -187,7 +187,7 @@ pub struct HelpSettings {
 impl Default for HelpSettings {
     fn default() -> Self {
         HelpSettings {
-            prices: vec![10.0, 100.0],
+            penalties: vec![10.0, 100.0],
             strength: 100.0,
             strengths: Vec::new(),
             tolerance: 1e-3,

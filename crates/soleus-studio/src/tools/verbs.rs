@@ -192,7 +192,7 @@ pub(super) const VERBS: &[Verb] = &[
             ("keep_mean_flexion", "--keep-mean-flexion"),
             ("from", "--from"),
             ("to", "--to"),
-            ("step", "--step"),
+            ("step", "--interval"),
             ("output", "--out"),
             ("speeds_output", "--speeds-out"),
             ("accelerations_output", "--accelerations-out"),

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// Name of the analysis.
 const NAME: &str = "StaticOptimization";
 
-/// Activations of least effort Σ aᵖ that produce the measured accelerations, at each time.
+/// Minimum-effort activations (Σ aᵖ) that produce the measured accelerations, at each time.
 ///
 /// ```no_run
 /// use soleus::{Context, Disk, StaticOptimization};

@@ -459,16 +459,23 @@ pub fn report(
     }
 }
 
-/// The largest sum of external forces in a span of time, N, and the height of the mass centre at its beginning, m, along gravity; of
-/// forces that are given in ground.
+/// The largest sum of external forces in a span of time, N, and the height of the mass centre at its beginning, m.
 fn external(
     (model, system): (&Model, &System),
     reference: &Reference,
     [from, to]: [f64; 2],
 ) -> Option<[f64; 2]> {
+    let peak = largest_external_force(model, &model.forces, [from, to])?;
+    let mut x = system.default_state.clone();
+    x.time = from;
+    reference.pose(from, &mut x.q, &mut x.u);
+    Some([peak, mass_center_height((model, system), &x)?])
+}
+
+/// The largest sum of external forces in a span of time, N; of forces that are given in ground.
+pub(crate) fn largest_external_force(model: &Model, forces: &[Force], [from, to]: [f64; 2]) -> Option<f64> {
     let is_in_ground = |e: &ExternalForce| model.frames[e.force_expressed_in_body.0].body.0 == 0;
-    let list: Vec<&ExternalForce> = model
-        .forces
+    let list: Vec<&ExternalForce> = forces
         .iter()
         .filter(|f| f.enabled)
         .filter_map(|f| match &f.kind {
@@ -489,10 +496,13 @@ fn external(
         }
         peak = peak.max(sum.norm());
     }
-    let (mut x, mut ws) = (system.default_state.clone(), system.workspace());
-    x.time = from;
-    reference.pose(from, &mut x.q, &mut x.u);
-    system.compute_kinematics(&x, &mut ws);
+    (peak > 0.0).then_some(peak)
+}
+
+/// Height of the mass centre along gravity, m.
+pub(crate) fn mass_center_height((model, system): (&Model, &System), x: &State<f64>) -> Option<f64> {
+    let mut ws = system.workspace();
+    system.compute_kinematics(x, &mut ws);
     let (mut moment, mut mass) = (Vec3::zero(), 0.0);
     for (b, body) in model.bodies.iter().enumerate().skip(1) {
         let X = ws.kin.X_GB[system.tree.node_of_body[b]];
@@ -500,7 +510,7 @@ fn external(
         mass += body.mass;
     }
     let height = -(model.gravity.dot(moment) / (model.gravity.norm() * mass));
-    (peak > 0.0 && height > 0.0).then_some([peak, height])
+    (height > 0.0).then_some(height)
 }
 
 /// Whether a model has muscles that act.

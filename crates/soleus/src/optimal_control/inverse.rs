@@ -27,7 +27,7 @@ use std::path::Path;
 /// Degree of the splines through coordinates, as in Moco.
 const DEGREE: usize = 5;
 
-/// The muscle excitations of least effort that produce a motion exactly, including activation and tendon dynamics.
+/// The minimum-effort muscle excitations that produce a motion exactly, including activation and tendon dynamics.
 ///
 /// The motion is prescribed: all quantities that depend only on it are computed once.
 ///

@@ -137,6 +137,15 @@ impl FromTrials {
 
     /// Writes the pipeline file, which can be edited and run again, and returns its name.
     pub fn write(&self, cx: &Context) -> Result<PathBuf, Error> {
+        if self.trials.is_empty() {
+            let message = match self.model.as_os_str().is_empty() {
+                true => "neither a pipeline file nor trials are given",
+                false => "no trials are given: --markers is missing",
+            };
+            let hint = "soleus pipeline STUDY.toml, or without a file: soleus pipeline --model GENERIC.osim --static STATIC.trc --mass 72 \
+                --markers WALK.trc --loads WALK_GRF.mot";
+            return Err(Error::content(Path::new(""), 0, "", message, hint));
+        }
         let file = self.output.join("pipeline.toml");
         Artifact::text(&file, pipeline::write(&self.pipeline(cx))).derived().write(cx)?;
         cx.note(format!("wrote {}", file.display()));

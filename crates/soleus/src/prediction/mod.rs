@@ -68,7 +68,18 @@ pub fn model() -> Result<Model, Error> {
 
 /// The built-in walker where a request names it, `builtin:gait2d`.
 pub(crate) fn builtin(source: &ModelSource) -> Result<Option<Document>, Error> {
-    if source.path() != Path::new("builtin:gait2d") {
+    const NAME: &str = "builtin:gait2d";
+    if source.path() != Path::new(NAME) {
+        if source.path().to_string_lossy().starts_with("builtin:") {
+            let message = "there is no such built-in model";
+            return Err(Error::content(
+                source.path(),
+                0,
+                "",
+                message,
+                &format!("the model for walking is {NAME}"),
+            ));
+        }
         return Ok(None);
     }
     let (document, log) = soleus_io::osim::read_document(GAIT.as_bytes(), GAIT_FILE);

@@ -28,6 +28,10 @@ use soleus_tools::scale::{
 };
 use std::path::{Path, PathBuf};
 
+/// A mass above this is in grams, unless the model is of a large animal: then it is less than this many times the model's.
+const LARGEST_MASS_KG: f64 = 500.0;
+const LARGEST_RATIO: f64 = 5.0;
+
 /// Scales a generic model to a subject and places its markers.
 ///
 /// ```no_run
@@ -276,6 +280,12 @@ impl Scaling {
             e.set_attribute("name", self.name.as_str());
         }
         let model = model::build(cx, self.model.path(), &document)?;
+        let generic = model.total_mass();
+        if let Some(mass) = self.mass.filter(|m| *m > LARGEST_MASS_KG && *m > LARGEST_RATIO * generic) {
+            let message = format!("{mass} kg is {:.0} times the mass of the model", mass / generic);
+            let hint = format!("give the mass in kg: {mass} g are {} kg", mass / 1000.0);
+            return Err(Error::content(path, 0, "", message, &hint));
+        }
         let mut result = ScaledModel {
             document,
             model,

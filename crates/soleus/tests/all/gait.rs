@@ -5,7 +5,7 @@ use soleus::engine::math::table::Element;
 use soleus::engine::tools::plates::Side;
 use soleus::gait::{FootEvents, Gait, GaitTrial};
 use soleus::inputs::table::{Take, read_in_order};
-use soleus::{Context, Disk, Memory};
+use soleus::{Collected, Context, Disk, Memory};
 use soleus_testing::{reference_test, shared};
 use std::path::Path;
 
@@ -284,4 +284,42 @@ fn analytic_curves_over_the_cycle() {
     let names: Vec<String> = files.names().iter().map(|n| n.display().to_string()).collect();
     assert!(names.contains(&"/gait/knee_angle.svg".to_string()), "{names:?}");
     assert!(names.contains(&"/gait/curves.csv".to_string()), "{names:?}");
+}
+
+/// A static trial had toe-offs and a cadence at 0.00 m/s.
+#[test]
+fn issue_18_a_static_trial_is_no_gait() {
+    let files = Memory::new();
+    let walk = stepping(0.0);
+    let standing: Vec<Vec<f64>> = walk.columns().iter().map(|c| vec![c[0]; c.len()]).collect();
+    let still = Table::new(Element::Vec(3), walk.labels().to_vec(), walk.times().to_vec(), standing).unwrap();
+    let trial = GaitTrial { markers: still.into(), ..GaitTrial::default() };
+    let refused = Gait { trials: vec![trial], ..Gait::default() }.run(&Context::new(&files)).unwrap_err();
+    assert!(refused.to_string().contains("0.00 m/s relative to the ground"), "{refused}");
+}
+
+/// The second plate of a file has the labels of the first; each of its columns was a warning.
+#[reference_test("data/running")]
+fn issue_18_a_second_plate_is_no_warning() {
+    let (files, told) = (Disk::new(), Collected::default());
+    let at = |f: &str| Path::new(shared!("data")).join("running/hamner2013_subject01").join(f);
+    let trial = GaitTrial {
+        markers: at("Run_400_02.trc").into(),
+        loads: Some(at("Run_400_02_newCOP3.mot").into()),
+        ..GaitTrial::default()
+    };
+    Gait { trials: vec![trial], ..Gait::default() }.run(&Context::new(&files).with_monitor(&told)).unwrap();
+    assert!(told.diagnostics().is_empty(), "{:?}", told.diagnostics());
+}
+
+/// Models name flexion in several ways; the built-in band had no hip for `hip_angle`.
+#[test]
+fn issue_18_bands_know_the_names_of_a_joint() {
+    let files = Memory::new();
+    let trial = GaitTrial { markers: stepping(0.0).into(), ..GaitTrial::default() };
+    let gait = Gait { trials: vec![trial], ..Gait::default() }.run(&Context::new(&files)).unwrap();
+    let band = |name: &str| gait.normative.beside(name, std::iter::empty());
+    assert!(band("hip_flexion").is_some() && band("hip_flexion") == band("hip_angle"));
+    assert_eq!(band("knee_flexion"), band("knee_angle"));
+    assert!(band("hip_adduction").is_none() && band("hip_angle_moment").is_none());
 }

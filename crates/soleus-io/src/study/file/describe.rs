@@ -118,7 +118,7 @@ pub(super) fn own_solver(f: &mut dyn Fields, s: &mut Study) {
 
 /// `[help]`.
 pub(super) fn help(f: &mut dyn Fields, s: &mut HelpSettings) {
-    f.numbers("prices", &mut s.prices);
+    f.numbers("penalties", &mut s.penalties);
     given(&mut s.strength, |x| f.positive("strength", x));
     f.weights("strengths", &mut s.strengths);
     given(&mut s.tolerance, |x| f.positive("tolerance", x));

@@ -7,6 +7,9 @@ use toml::de::{DeTable, DeValue};
 
 pub(super) type Value<'t> = Spanned<DeValue<'t>>;
 
+/// Fields that have another name now: the old one and the new one.
+const OLD_FIELDS: [(&str, &str); 1] = [("prices", "penalties")];
+
 /// What reading needs everywhere: where lines begin, and who is told.
 pub(super) struct Reader<'l> {
     /// Offset of every line.
@@ -51,7 +54,21 @@ impl<'l> Reader<'l> {
     pub fn check(&mut self, t: Table<'_>, what: &str, known: &[&[Field]]) {
         for key in t.table.keys() {
             let name: &str = key.get_ref();
-            if known.iter().any(|list| list.iter().any(|f| f.name == name)) {
+            let is_known = |name: &str| known.iter().any(|list| list.iter().any(|f| f.name == name));
+            if is_known(name) {
+                continue;
+            }
+            if let Some((old, new)) = OLD_FIELDS.iter().find(|(old, new)| *old == name && is_known(new)) {
+                let line = self.line_at(key.span().start);
+                match t.table.contains_key(*new) {
+                    true => self.log.error(
+                        line,
+                        "",
+                        format!("{what} has both `{new}` and `{old}`"),
+                        "keep the first",
+                    ),
+                    false => self.log.warn(line, "", format!("`{old}` is now called `{new}`; both work"), ""),
+                }
                 continue;
             }
             let all = known.iter().flat_map(|list| list.iter().map(|f| f.name));
@@ -248,12 +265,15 @@ impl<'t> Table<'t> {
         list.into_iter().map(|(key, value)| (key.get_ref().as_ref(), value)).collect()
     }
 
+    /// A field, by its name or an old one.
     pub fn get(self, name: &str) -> Option<&'t Value<'t>> {
-        self.table.get(name)
+        let old =
+            || OLD_FIELDS.iter().filter(|(_, new)| *new == name).find_map(|(old, _)| self.table.get(*old));
+        self.table.get(name).or_else(old)
     }
 
     pub fn has(self, name: &str) -> bool {
-        self.table.contains_key(name)
+        self.get(name).is_some()
     }
 }
 

@@ -52,9 +52,9 @@ impl Meshes<'_> {
             return Ok(None);
         };
         let mut motion: Option<Trajectory> = None;
-        for &price in &help.settings.prices {
+        for &penalty in &help.settings.penalties {
             let mut helped: Problem = problem.clone();
-            helped.add_reserves(&help.reserves, price);
+            helped.add_reserves(&help.reserves, penalty);
             let mut program = Collocation::new(helped, settings).map_err(|errors| {
                 let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 Error::content(self.path, 0, "", text.join("\n  "), "")
@@ -84,7 +84,7 @@ impl Meshes<'_> {
             let solution = solution.map_err(|e| Error::content(self.path, 0, "", e.to_string(), ""))?;
             let c = &solution.certificate;
             self.cx.note(format!(
-                "temporary forces at penalty {price}: objective {:.4e}, violation {:.1e}, {} iterations",
+                "temporary forces at penalty {penalty}: objective {:.4e}, violation {:.1e}, {} iterations",
                 solution.objective, c.constraint_violation, solution.counts.iterations
             ));
             motion = Some(program.trajectory(&solution.x));

@@ -3,22 +3,15 @@
 use super::{activations, angles, table};
 use crate::context::Context;
 use crate::files::Files;
-use crate::gait::{CycleCurve, Gait, GaitAnalysis, GaitTrial, edges};
+use crate::gait::{CycleCurve, FLEXION, Gait, GaitAnalysis, GaitTrial, edges, side_of};
 use soleus_io::pipeline::{Pipeline as PipelineFile, Trial};
 use soleus_math::Table;
 use soleus_math::table::Element;
-use soleus_model::Model;
+use soleus_model::{ForceKind, Model};
 use soleus_tools::gait::POINTS;
 use soleus_tools::plates::Side;
 use soleus_viewer::{Band, Dash, Line, Plot, Style, Table as Rows};
 use std::path::Path;
-
-/// The joints of the grid: word, and names that models have for its bending.
-const JOINTS: [(&str, &[&str]); 3] = [
-    ("Hip", &["hip_flexion", "hip_flex"]),
-    ("Knee", &["knee_angle", "knee_flexion", "knee"]),
-    ("Ankle", &["ankle_angle", "ankle_flexion", "ankle"]),
-];
 
 /// A trial with complete gait cycles.
 pub struct Cycles {
@@ -26,6 +19,8 @@ pub struct Cycles {
     pub name: String,
     /// Events, parameters and curves.
     pub gait: GaitAnalysis,
+    /// Names of the muscles of the model, without their side.
+    pub muscles: Vec<String>,
     /// Whether the page shows the figure of this trial.
     pub has_figure: bool,
 }
@@ -64,7 +59,9 @@ impl Cycles {
         };
         let without_plates = GaitTrial { loads: None, ..trial.clone() };
         let gait = run(trial).or_else(|| run(without_plates))?;
-        (!gait.curves.is_empty()).then(|| Cycles { name: t.name.clone(), gait, has_figure: false })
+        let muscles = model.forces.iter().filter(|f| matches!(f.kind, ForceKind::Muscle(_)));
+        let muscles = muscles.map(|f| side_of(&f.name).1).collect();
+        (!gait.curves.is_empty()).then(|| Cycles { name: t.name.clone(), gait, muscles, has_figure: false })
     }
 
     /// The cycle of the figure that a click on a curve of this side shows: the first, s.
@@ -142,7 +139,7 @@ pub fn caption(cycles: &[Cycles]) -> String {
 /// Plots of hip, knee and ankle in rows; angle, moment and power in columns.
 pub fn joint_grid(cycles: &[Cycles]) -> Vec<Plot> {
     let mut plots: Vec<(usize, Plot)> = Vec::new();
-    for (word, names) in JOINTS {
+    for (word, names) in FLEXION {
         let has = |name: &&&str| cycles.iter().any(|c| c.gait.curves.iter().any(|k| k.name == **name));
         let Some(name) = names.iter().find(has) else { continue };
         let kinds = [("angle", "", "deg"), ("moment", "_moment", "N m/kg"), ("power", "_power", "W/kg")];

@@ -1,28 +1,38 @@
 //! Quality of a trial: values compared with common limits, each with its source.
 
-use super::{SENSOR_ERRORS, table};
+use super::{SENSOR_ERRORS, angles, loads_file, table};
+use crate::context::Context;
 use crate::files::Files;
-use soleus_io::pipeline::Trial;
+use crate::inputs;
+use crate::muscle_control::report::{largest_external_force, mass_center_height};
+use soleus_dynamics::Options;
+use soleus_io::pipeline::{Pipeline as PipelineFile, Trial};
 use soleus_math::Table;
 use soleus_model::id::FrameId;
 use soleus_model::path::Path as MusclePath;
 use soleus_model::{ForceKind, Model};
 use soleus_tools::quality::{Residuals, residuals};
-use soleus_viewer::{Card, Light, Verdict};
+use soleus_viewer::{Card, Light, Motion, Verdict};
 use std::path::Path;
 
 /// Sources of the limits.
-pub const SOURCES: &str = "Limits from the checklist in OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves relative to joint \
-    moments, and residuals (after residual reduction). Red: more than twice the limit. The limit of 5° between sensors and model is a choice of Soleus.";
+pub const SOURCES: &str = "Sources of the limits. OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves relative to joint \
+    moments, and residuals after residual reduction ([rra], [rea] or [reconcile]). Hicks et al. (2015) J Biomech Eng 137:020905: residuals of plain inverse \
+    dynamics relative to the largest external force; applied to the RMS here. Red: more than twice the limit. The limit of 5° between sensors and model is \
+    a choice of Soleus.";
 
 /// Marker errors, mm: root mean square and largest (OpenSim's checklist: about 2 cm, 4 cm).
 const MARKER_RMS_MM: f64 = 20.0;
 const MARKER_LARGEST_MM: f64 = 40.0;
 /// Angles between sensors and model, deg.
 const SENSOR_DEG: f64 = 5.0;
-/// Root mean square of the residual force, N, and largest residual moment, N m (OpenSim's checklist: 5 to 15 N, 75 N m).
+/// After residual reduction: root mean square of the residual force, N, and largest residual moment, N m (OpenSim's checklist: 5 to 15 N, 75 N m).
 const RESIDUAL_FORCE_N: f64 = 15.0;
 const RESIDUAL_MOMENT_NM: f64 = 75.0;
+/// Without it: residual force over the largest external force, and residual moment over that force times the height of the mass centre
+/// (Hicks et al. 2015).
+const RESIDUAL_FORCE: f64 = 0.05;
+const RESIDUAL_MOMENT: f64 = 0.01;
 /// Largest reserve moment over the largest joint moment (OpenSim's checklist: 10 %).
 const RESERVE: f64 = 0.10;
 /// An activation from here on says that a muscle can do no more.
@@ -51,6 +61,44 @@ impl Evidence {
             activations: read(format!("{}_StaticOptimization_activation.sto", t.name)),
             forces: read(format!("{}_StaticOptimization_force.sto", t.name)),
         }
+    }
+}
+
+/// What the residuals of a trial are compared with.
+pub enum Standard {
+    /// Limits of OpenSim's checklist: residuals were reduced.
+    Reduced,
+    /// Largest external force (N) and height of the mass centre (m).
+    External { force: f64, height: f64 },
+    /// The external forces are not known.
+    Unknown,
+}
+
+impl Standard {
+    /// For the moments of a trial.
+    pub fn of_trial(
+        files: &dyn Files,
+        study: &PipelineFile,
+        t: &Trial,
+        [home, folder]: [&Path; 2],
+        model: Option<&Model>,
+    ) -> Standard {
+        if study.rra.is_some() || study.rea.is_some() || study.reconcile.is_some() {
+            return Standard::Reduced;
+        }
+        let external = || {
+            let (model, motion) = (model?, table(files, &angles(files, folder))?);
+            let moments = table(files, &folder.join("id.sto"))?;
+            let span = [*moments.times().first()?, *moments.times().last()?];
+            let file = loads_file(files, study, t, [home, folder])?;
+            let forces = inputs::loads::read(&Context::new(files), model, Some(&file), None, None).ok()?;
+            let force = largest_external_force(model, &forces, span)?;
+            let system = inputs::model::compile(folder, model, &Options::default()).ok()?;
+            let mut x = system.default_state.clone();
+            Motion::new(model, &system, &motion).ok()?.read(0, &mut x);
+            Some(Standard::External { force, height: mass_center_height((model, &system), &x)? })
+        };
+        external().unwrap_or(Standard::Unknown)
     }
 }
 
@@ -91,11 +139,11 @@ pub fn numbers(evidence: &Evidence, model: Option<&Model>) -> [Option<f64>; 7] {
 }
 
 /// The card of a trial on the page.
-pub fn card(t: &Trial, evidence: &Evidence, model: Option<&Model>) -> Card {
+pub fn card(t: &Trial, evidence: &Evidence, standard: &Standard, model: Option<&Model>) -> Card {
     let mut lights = Vec::new();
     lights.extend(evidence.markers.as_ref().and_then(markers).into_iter().flatten());
     lights.extend(evidence.sensors.as_ref().and_then(sensors));
-    lights.extend(evidence.residuals.as_ref().into_iter().flat_map(balance));
+    lights.extend(evidence.residuals.as_ref().into_iter().flat_map(|r| balance(r, standard)));
     if let Some(model) = model {
         lights.extend(sharing(evidence, model).into_iter().flatten());
     }
@@ -155,23 +203,48 @@ fn sensors(errors: &Table) -> Option<Light> {
     Some(light("Sensors, RMS", format!("{mean:.1}°"), mean, SENSOR_DEG, reason))
 }
 
-fn balance(r: &Residuals) -> [Light; 2] {
-    [
-        light(
-            "Residual force, RMS",
-            format!("{:.0} N, {:.1} % of weight", r.force_rms, 100.0 * r.force_rms / r.weight),
-            r.force_rms,
-            RESIDUAL_FORCE_N,
-            format!("{RESIDUAL_FORCE_N} N or less; largest {:.0} N at {:.2} s", r.force_peak, r.worst_time),
-        ),
-        light(
-            "Residual moment, largest",
-            format!("{:.0} N m", r.moment_peak),
-            r.moment_peak,
-            RESIDUAL_MOMENT_NM,
-            format!("{RESIDUAL_MOMENT_NM} N m or less; RMS {:.0} N m", r.moment_rms),
-        ),
-    ]
+fn balance(r: &Residuals, standard: &Standard) -> [Light; 2] {
+    let of_weight = format!("{:.0} N, {:.1} % of weight", r.force_rms, 100.0 * r.force_rms / r.weight);
+    let most = format!("largest {:.0} N at {:.2} s", r.force_peak, r.worst_time);
+    let [rms, peak] = [r.moment_rms, r.moment_peak].map(|m| format!("{m:.0} N m"));
+    match *standard {
+        Standard::Reduced => [
+            light(
+                "Residual force, RMS",
+                of_weight,
+                r.force_rms,
+                RESIDUAL_FORCE_N,
+                format!("{RESIDUAL_FORCE_N} N or less after residual reduction (OpenSim); {most}"),
+            ),
+            light(
+                "Residual moment, largest",
+                peak,
+                r.moment_peak,
+                RESIDUAL_MOMENT_NM,
+                format!("{RESIDUAL_MOMENT_NM} N m or less after residual reduction (OpenSim); RMS {rms}"),
+            ),
+        ],
+        Standard::External { force, height } => {
+            let [f, m] = [RESIDUAL_FORCE * force, RESIDUAL_MOMENT * force * height];
+            let reason = format!(
+                "{f:.0} N or less: {:.0} % of the largest external force, {force:.0} N (Hicks et al. 2015); {most}",
+                100.0 * RESIDUAL_FORCE
+            );
+            let of_moment = format!(
+                "{m:.1} N m or less: {:.0} % of that force times {height:.2} m, the height of the mass centre (Hicks et al. 2015); largest {peak}",
+                100.0 * RESIDUAL_MOMENT
+            );
+            [
+                light("Residual force, RMS", of_weight, r.force_rms, f, reason),
+                light("Residual moment, RMS", rms, r.moment_rms, m, of_moment),
+            ]
+        }
+        Standard::Unknown => [
+            ("Residual force, RMS", of_weight, most),
+            ("Residual moment, RMS", rms, format!("largest {peak}")),
+        ]
+        .map(|(what, value, reason)| Light { what: what.into(), value, verdict: None, reason }),
+    }
 }
 
 fn has_muscle(model: &Model, name: &str) -> bool {

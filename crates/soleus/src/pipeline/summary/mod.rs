@@ -13,9 +13,10 @@ pub use rows::rows;
 use super::{PipelineFile, SENSOR_ERRORS, StepOutcome};
 use crate::context::Context;
 use crate::files::Files;
+use crate::load_assignment::is_table;
 use crate::viewing::View;
 use cycle::Cycles;
-use judgement::Evidence;
+use judgement::{Evidence, Standard};
 use soleus_math::Table;
 use soleus_model::{ForceKind, Model};
 use soleus_viewer::{Report, Table as Rows};
@@ -55,7 +56,11 @@ pub fn page(
     let cards: Vec<_> = pipeline
         .trials
         .iter()
-        .map(|t| judgement::card(t, &Evidence::read(files, t, &folder(t), model.as_ref()), model.as_ref()))
+        .map(|t| {
+            let evidence = Evidence::read(files, t, &folder(t), model.as_ref());
+            let standard = Standard::of_trial(files, study, t, [home, &folder(t)], model.as_ref());
+            judgement::card(t, &evidence, &standard, model.as_ref())
+        })
         .filter(|c| !c.lights.is_empty())
         .collect();
     if !cards.is_empty() {
@@ -65,7 +70,8 @@ pub fn page(
     let mut has_figure = false;
     let shown = pipeline.trials.iter().find(|t| files.is_file(&angles(files, &folder(t))));
     if let (Some(t), Some(model_file)) = (shown, model_file)
-        && let Some(figure) = figure(files, model_file, &angles(files, &folder(t)), &folder(t), &t.name)
+        && let loads = loads_file(files, study, t, [home, &folder(t)])
+        && let Some(figure) = figure(files, model_file, loads, &folder(t), &t.name)
     {
         let heading =
             if pipeline.trials.len() == 1 { "Motion".to_string() } else { format!("Motion of {}", t.name) };
@@ -143,22 +149,39 @@ fn activations(files: &dyn Files, folder: &Path, trial: &str) -> Option<PathBuf>
     [static_optimization, control].into_iter().find(|f| files.is_file(f))
 }
 
-/// The figure in motion, muscles colored by their activations where there are some.
+/// The `ExternalLoads` file of a trial: measured loads, by the body that each acts on.
+fn loads_file(
+    files: &dyn Files,
+    study: &PipelineFile,
+    t: &soleus_io::pipeline::Trial,
+    [home, folder]: [&Path; 2],
+) -> Option<PathBuf> {
+    let given = home.join(t.loads.as_ref()?);
+    let file = match (study.reconcile.is_some(), is_table(&given)) {
+        (true, _) => folder.join("reconciled_loads.xml"),
+        (false, true) => folder.join("loads.xml"),
+        (false, false) => given,
+    };
+    files.is_file(&file).then_some(file)
+}
+
+/// The figure in motion, with muscles colored by their activations and measured loads as arrows where they are known.
 fn figure(
     files: &dyn Files,
     model: &Path,
-    motion: &Path,
+    loads: Option<PathBuf>,
     folder: &Path,
     trial: &str,
 ) -> Option<soleus_viewer::Animation> {
-    let request = View {
+    let plain = View {
         model: model.into(),
-        motion: Some(motion.into()),
-        activations: activations(files, folder, trial).map(Into::into),
+        motion: Some(angles(files, folder).into()),
         frame_rate: FRAME_RATE,
         ..View::default()
     };
+    let colored = View { activations: activations(files, folder, trial).map(Into::into), ..plain.clone() };
+    let loaded = View { loads: loads.clone(), ..plain.clone() };
     let cx = Context::new(files);
-    let plain = View { activations: None, ..request.clone() };
-    request.run(&cx).or_else(|_| plain.run(&cx)).ok().map(|v| v.animation)
+    let requests = [View { loads, ..colored.clone() }, loaded, colored, plain];
+    requests.iter().find_map(|r| r.run(&cx).ok()).map(|v| v.animation)
 }

@@ -328,7 +328,7 @@ pub(super) const GUESS: &[Field] = &[
 
 /// `[help]`.
 pub(super) const HELP: &[Field] = &[
-    row!("prices" => Numbers, "", "[10, 100]",
+    row!("penalties" => Numbers, "", "[10, 100]",
         "penalties on the squared forces, each divided by its strength, in successive problems; the last problem has no such forces"),
     row!("strength" => Number, "N, N·m", "100", "force on a coordinate at which the normalised force is 1"),
     row!("strengths" => Weights, "N, N·m", "strength", "the same for single coordinates, by name; 0 means no such force"),
