@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 
 import numpy as np
 
-from . import _soleus
+from . import _soleus, _stop
 from ._progress import shower
 from ._quality import Measure, Quality
 from ._table import PathLike, Table
@@ -466,6 +466,7 @@ def run_tool(
     memory: Iterable[tuple[str, bytes]] = (),
 ) -> R:
     """Runs a tool by name. Ctrl-C raises an exception that contains the result so far."""
+    _stop.check()
     files = list(memory)
     plain = _core_of(dict(request), files)
     told = _soleus.run(name, plain, threads=threads, show=shower(), write=write, memory=files)

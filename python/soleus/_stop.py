@@ -28,6 +28,6 @@ def until(event: threading.Event, f: Callable[..., T], *arguments: object) -> T:
 
 
 def check() -> None:
-    """Called by long computations every 50 ms, in the thread that called them."""
+    """Called in the thread that asked for a computation: before each tool and step of a batch, and during long ones every 50 ms."""
     if _here.event is not None and _here.event.is_set():
         raise Interrupted()

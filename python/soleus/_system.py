@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _soleus
+from . import _soleus, _stop
 
 Array = NDArray[np.float64]
 Part = Union[ArrayLike, Mapping[str, float], None]
@@ -376,6 +376,8 @@ class Batch:
     def step(self, dt: float, steps: int = 1) -> int:
         """Advances every copy by ``dt`` seconds in ``steps`` steps, on all cores, with the GIL released and constant controls. Returns the number of
         copies that failed; :attr:`failed` marks them. Ctrl-C stops between two copies: those that were not reached keep their states and times."""
+        # A long step looks for itself; many short ones would never.
+        _stop.check()
         return self._core.step(dt, steps)[0]
 
     def gradient(

@@ -224,7 +224,7 @@ def test_analytic_tables_without_units_warn() -> None:
 def test_analytic_a_model_without_markers_says_so() -> None:
     with pytest.raises(sl.InputError, match="the model has no markers") as caught:
         sl.example("leg_swing").inverse_kinematics(seen(0.1))
-    assert "--" not in str(caught.value) and "model.scale(marker_set=…)" in str(caught.value)
+    assert "--marker-set" not in str(caught.value) and "model.scale(marker_set=…)" in str(caught.value)
 
 
 def test_analytic_unknown_names_are_a_sentence() -> None:
