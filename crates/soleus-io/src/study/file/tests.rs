@@ -241,3 +241,15 @@ fn analytic_all_goals_of_moco() {
         GOALS.iter().map(|c| c.class).filter(|c| c.starts_with("Moco") && c.ends_with("Goal")).collect();
     assert_eq!(moco.len(), 29, "{moco:?}");
 }
+
+/// `prices` of `[help]` is read as `penalties`, with a word; both together are refused.
+#[test]
+fn identity_old_fields_are_read() {
+    let help = |fields: &str| read_text(&format!("{SMALL}[help]\n{fields}\n"));
+    let penalties = |study: Option<Study>| study.and_then(|s| s.help).map(|h| h.penalties);
+    let (study, log) = help("prices = [3, 30]");
+    assert!(log.iter().any(|l| l.starts_with("5: `prices` is now called `penalties`")), "{log:?}");
+    assert_eq!(penalties(study), Some(vec![3.0, 30.0]));
+    assert_eq!(penalties(help("penalties = [3, 30]").0), Some(vec![3.0, 30.0]));
+    assert!(help("prices = [1]\npenalties = [2]").0.is_none());
+}
