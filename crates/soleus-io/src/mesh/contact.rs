@@ -8,16 +8,19 @@ use soleus_model::{ContactShape, Diagnostics, Model, TriangleMesh};
 /// Folder beside a model in which OpenSim looks for meshes too.
 const GEOMETRY_FOLDER: &str = "Geometry";
 
+/// The bytes of a file, none if there is no such file, or why it cannot be read.
+pub type MeshBytes = Result<Option<Vec<u8>>, String>;
+
 /// Reads the mesh of every `ContactMesh` that has none yet.
 ///
-/// `open` returns the bytes of a file, or `None` if there is none; it is called with the file name in the model, then
+/// `open` reads a file; it is called with the file name in the model, then
 /// with the same name in a folder `Geometry`, both relative to the folder of the model unless absolute. A missing or
 /// unreadable mesh is an error with the line of the geometry and the names tried, or a warning if no force uses the
 /// geometry.
 pub fn read_contact_meshes(
     model: &mut Model,
     diagnostics: &mut Diagnostics,
-    open: &dyn Fn(&str) -> Result<Option<Vec<u8>>, String>,
+    open: &dyn Fn(&str) -> MeshBytes,
 ) {
     let used = geometries_in_use(model);
     for (i, used) in used.into_iter().enumerate() {
@@ -60,10 +63,7 @@ fn geometries_in_use(model: &Model) -> Vec<bool> {
 }
 
 /// The mesh of that name, or what went wrong and what to do.
-fn find(
-    filename: &str,
-    open: &dyn Fn(&str) -> Result<Option<Vec<u8>>, String>,
-) -> Result<TriangleMesh, (String, String)> {
+fn find(filename: &str, open: &dyn Fn(&str) -> MeshBytes) -> Result<TriangleMesh, (String, String)> {
     if filename.is_empty() {
         return Err(("no file is named".into(), "set the property `filename`".into()));
     }

@@ -235,7 +235,7 @@ fn issue_17_a_range_without_a_window_is_refused() {
     assert!(refused(motion.trimmed(0.0, 0.045), None).contains("0.05 s or later"));
     // Residual reduction has no first window: its own is a millisecond.
     let mut reduction = ResidualReduction { tracking: control(motion).tracking, ..Default::default() };
-    reduction.tracking.replace_forces = true;
+    reduction.tracking.replace_forces = Some(true);
     reduction.tracking.to = Some(0.0005);
     assert!(reduction.run(&cx).unwrap_err().to_string().contains("does not exceed one window"));
 }
@@ -261,7 +261,7 @@ fn analytic_loads_that_end_early_are_refused() {
         files.write(Path::new("push.sto"), &bytes).unwrap();
         let tracking = Tracking { loads: Some("push.xml".into()), ..control(motion.clone()).tracking };
         let control = ComputedMuscleControl { tracking: tracking.clone(), ..Default::default() };
-        let tracking = Tracking { replace_forces: true, ..tracking };
+        let tracking = Tracking { replace_forces: Some(true), ..tracking };
         let errors = [
             control.run(&cx).unwrap_err(),
             ResidualReduction { tracking, ..Default::default() }.run(&cx).unwrap_err(),

@@ -78,19 +78,19 @@ impl Standard {
     /// For the moments of a trial.
     pub fn of_trial(
         files: &dyn Files,
-        study: &PipelineFile,
+        pipeline: &PipelineFile,
         t: &Trial,
         [home, folder]: [&Path; 2],
         model: Option<&Model>,
     ) -> Standard {
-        if study.rra.is_some() || study.rea.is_some() || study.reconcile.is_some() {
+        if pipeline.rra.is_some() || pipeline.rea.is_some() || pipeline.reconcile.is_some() {
             return Standard::Reduced;
         }
         let external = || {
             let (model, motion) = (model?, table(files, &angles(files, folder))?);
             let moments = table(files, &folder.join("id.sto"))?;
             let span = [*moments.times().first()?, *moments.times().last()?];
-            let file = loads_file(files, study, t, [home, folder])?;
+            let file = loads_file(files, pipeline, t, [home, folder])?;
             let forces = inputs::loads::read(&Context::new(files), model, Some(&file), None, None).ok()?;
             let force = largest_external_force(model, &forces, span)?;
             let system = inputs::model::compile(folder, model, &Options::default()).ok()?;

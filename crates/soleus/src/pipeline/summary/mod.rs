@@ -58,7 +58,7 @@ pub fn page(
         .iter()
         .map(|t| {
             let evidence = Evidence::read(files, t, &folder(t), model.as_ref());
-            let standard = Standard::of_trial(files, study, t, [home, &folder(t)], model.as_ref());
+            let standard = Standard::of_trial(files, pipeline, t, [home, &folder(t)], model.as_ref());
             judgement::card(t, &evidence, &standard, model.as_ref())
         })
         .filter(|c| !c.lights.is_empty())
@@ -70,7 +70,7 @@ pub fn page(
     let mut has_figure = false;
     let shown = pipeline.trials.iter().find(|t| files.is_file(&angles(files, &folder(t))));
     if let (Some(t), Some(model_file)) = (shown, model_file)
-        && let loads = loads_file(files, study, t, [home, &folder(t)])
+        && let loads = loads_file(files, pipeline, t, [home, &folder(t)])
         && let Some(figure) = figure(files, model_file, loads, &folder(t), &t.name)
     {
         let heading =
@@ -152,12 +152,12 @@ fn activations(files: &dyn Files, folder: &Path, trial: &str) -> Option<PathBuf>
 /// The `ExternalLoads` file of a trial: measured loads, by the body that each acts on.
 fn loads_file(
     files: &dyn Files,
-    study: &PipelineFile,
+    pipeline: &PipelineFile,
     t: &soleus_io::pipeline::Trial,
     [home, folder]: [&Path; 2],
 ) -> Option<PathBuf> {
     let given = home.join(t.loads.as_ref()?);
-    let file = match (study.reconcile.is_some(), is_table(&given)) {
+    let file = match (pipeline.reconcile.is_some(), is_table(&given)) {
         (true, _) => folder.join("reconciled_loads.xml"),
         (false, true) => folder.join("loads.xml"),
         (false, false) => given,
