@@ -139,10 +139,14 @@ export class WorkerEngine implements Engine {
     const { desk, worker } = this.start();
     try {
       const files = [...this.files].filter(([n]) => !DRAWN_ONLY.test(n)).map(([name, bytes]) => ({ name, bytes }));
-      await desk.ask("put", {}, files).answer;
-      const stopped = new Promise<never>((_, reject) =>
-        signal.addEventListener("abort", () => reject(new Refused("stopped", "Cancelled", [])), { once: true }),
-      );
+      // It may have been stopped before its files are there.
+      const stopped = new Promise<never>((_, reject) => {
+        const stop = () => reject(new Refused("stopped", "Cancelled", []));
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+      });
+      stopped.catch(() => {});
+      await Promise.race([desk.ask("put", {}, files).answer, stopped]);
       return ran(await Promise.race([desk.ask("run", { tool, request }, [], tell).answer, stopped]));
     } finally {
       worker.terminate();
@@ -183,7 +187,8 @@ export class SocketEngine implements Engine {
   async run(tool: string, request: object, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran> {
     const { id, answer } = this.desk.ask("run", { tool, request }, [], tell);
     const stop = () => this.socket.send(write({ id: 0, method: "cancel", fields: { run: id } }) as Uint8Array<ArrayBuffer>);
-    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
     return ran(await answer);
   }
 }
