@@ -121,7 +121,7 @@ fn analytic_wrong_input_exits_with_2_and_a_place() {
         (vec!["convert", "m.trc", "o.trc", "--rate", "0"], "0 Hz is not a valid rate"),
         (
             vec!["plot", "m.trc", "--columns", "C_1", "--out", "o.svg"],
-            "no column matches `C_1`; there are A_1",
+            "no column matches `C_1`; the nearest is `A_1`",
         ),
     ] {
         let o = soleus(&f, &arguments);

@@ -141,7 +141,7 @@ fn analytic_cancelled_analysis_keeps_its_rows() {
     assert_eq!(found.stopped, Some(0.09));
     let error = found.verdict().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-    assert!(error.to_string().contains("0.09 s are in out"), "{error}");
+    assert!(error.to_string().contains("0.090 s are in out"), "{error}");
 }
 
 /// A setup file of OpenSim's AnalyzeTool, with names that led out of the results directory.
