@@ -13,7 +13,7 @@ const OPTIONAL: &[&str] = &["factors", "placing"];
 pub fn same(tool: &str, request: &Value) -> Value {
     let Some(t) = TOOLS.iter().find(|t| t.name == tool) else { return Value::Null };
     let mut changed = Vec::new();
-    collect("", request, &(t.defaults)(), &mut changed);
+    collect("", request, Some(&(t.defaults)()), &mut changed);
     let both = |found: Result<String, Vec<String>>| match found {
         Ok(text) => (Value::from(text), Vec::new()),
         Err(missing) => (Value::Null, missing),
@@ -23,16 +23,19 @@ pub fn same(tool: &str, request: &Value) -> Value {
     json!({ "command": command, "no_flag": no_flag, "python": python, "no_keyword": no_keyword })
 }
 
-/// Fields of a request that are not at their defaults, by path.
-fn collect<'r>(path: &str, request: &'r Value, defaults: &Value, out: &mut Vec<(String, &'r Value)>) {
+/// Fields of a request that are not at their defaults, by path. Of a group that a request may be without, no defaults are known.
+fn collect<'r>(path: &str, request: &'r Value, known: Option<&Value>, out: &mut Vec<(String, &'r Value)>) {
     let none = Map::new();
-    let known = match defaults {
+    let defaults = known.unwrap_or(&Value::Null);
+    // Where the default is known and null, false is an answer.
+    let is_off = known.is_none() && *request == false;
+    let fields_known = match defaults {
         Value::Object(known) => Some(known),
         Value::Null if OPTIONAL.contains(&path) => Some(&none),
         _ => None,
     };
-    let (Value::Object(fields), Some(known)) = (request, known) else {
-        let is_empty = defaults.is_null() && (*request == false || *request == json!([]) || *request == "");
+    let (Value::Object(fields), Some(fields_known)) = (request, fields_known) else {
+        let is_empty = is_off || (defaults.is_null() && (*request == json!([]) || *request == ""));
         if !is_same(request, defaults) && !request.is_null() && !is_empty {
             out.push((path.to_string(), request));
         }
@@ -40,7 +43,7 @@ fn collect<'r>(path: &str, request: &'r Value, defaults: &Value, out: &mut Vec<(
     };
     for (key, value) in fields {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        collect(&path, value, known.get(key).unwrap_or(&Value::Null), out);
+        collect(&path, value, fields_known.get(key), out);
     }
 }
 
