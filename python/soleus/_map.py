@@ -11,10 +11,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from ._progress import shower
@@ -251,8 +252,12 @@ def _submitted(f: Callable[[Any], Any], found: _Found, todo: list[int], on: str 
     # Threads can be told to stop; an event cannot travel to another process.
     call = partial(until, stop, _call) if isinstance(pool, ThreadPoolExecutor) else _call
     futures = {pool.submit(call, f, found.items[i]): i for i in todo}
+    arrived: SimpleQueue[Future[Any]] = SimpleQueue()
     try:
-        for future in as_completed(futures):
+        for future in futures:
+            future.add_done_callback(arrived.put)
+        for _ in futures:
+            future = _next(arrived)
             found.put(futures[future], _settled(future.result))
     except KeyboardInterrupt:
         stop.set()
@@ -262,6 +267,16 @@ def _submitted(f: Callable[[Any], Any], found: _Found, todo: list[int], on: str 
     finally:
         if pool is not on:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _next(arrived: SimpleQueue[Future[Any]]) -> Future[Any]:
+    """The next that is done. It looks up five times a second: where another library (polars) lets the system go on waiting after a signal, a wait
+    without end would not hear of Ctrl-C."""
+    while True:
+        try:
+            return arrived.get(timeout=0.2)
+        except Empty:
+            pass
 
 
 def _dask_client(workers: int | None) -> Any:

@@ -39,6 +39,8 @@ impl fmt::Display for Diagnostic {
         };
         write!(f, "{word}: {}", Printable(&self.message))?;
         match self.line {
+            // About what was asked, not about a file.
+            _ if self.file.is_empty() => {}
             0 => write!(f, "\n  --> {}", Printable(&self.file))?,
             line => write!(f, "\n  --> {}:{line}", Printable(&self.file))?,
         }
