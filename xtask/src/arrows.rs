@@ -33,7 +33,8 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     // The wheel holds the command too.
     ("soleus-python", &["soleus", "soleus-cli"]),
     ("soleus-wheel", &["soleus-python"]),
-    ("soleus-fuzz", &["soleus-math", "soleus-model", "soleus-io", "soleus"]),
+    // What a page may ask is asked wrongly, too.
+    ("soleus-fuzz", &["soleus-math", "soleus-model", "soleus-io", "soleus", "soleus-studio"]),
     // A program of ours that asks the kernels what no tool tells.
     ("soleus-experiments", EVERYTHING),
 ];

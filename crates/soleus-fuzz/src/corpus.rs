@@ -1,5 +1,6 @@
 //! Files that are right: the shipped models and studies, and small ones made here.
 
+use crate::subject::TOOL_SETUPS;
 use soleus_io::{setup, table};
 use soleus_math::Table;
 use soleus_math::table::Element;
@@ -21,7 +22,7 @@ pub fn files(target: &str) -> Vec<Vec<u8>> {
             MIXED_MODEL.as_bytes(),
         ],
         "loads" => vec![LOADS.as_bytes()],
-        "setup" => SETUPS.iter().map(|s| s.as_bytes()).collect(),
+        "setup" => SETUPS.iter().chain(TOOL_SETUPS).map(|s| s.as_bytes()).collect(),
         "study" => vec![
             include_bytes!("../../../examples/kick.toml"),
             include_bytes!("../../../examples/via_point.toml"),

@@ -17,6 +17,7 @@ pub mod corpus;
 mod memory;
 mod mutator;
 mod runner;
+mod studio;
 mod subject;
 mod targets;
 mod tools;

@@ -1,5 +1,6 @@
 //! Every tool on files that are nearly right: one of its files is changed, all others are as they should be.
 
+use crate::studio::{conversations, converse};
 use crate::subject::{SUBJECT, TOOL_SETUPS, WALKER, few_iterations, subject_files, walker_files};
 use crate::targets::Kind;
 use crate::{Shape, Target, corpus};
@@ -107,7 +108,27 @@ pub fn tools() -> Vec<Target> {
         }),
         target("so emg", Table, |b| with("emg.sto", b, |cx| done(cx, muscles_beside_emg().run(cx)))),
         target("cmc limits", Xml, |b| with("limits.xml", b, |cx| done(cx, limited_control().run(cx)))),
+        target("rra model", Xml, |b| with("subject.osim", b, |cx| done(cx, reduction().run(cx)))),
+        target("rra tasks", Xml, |b| with("cmc_tasks.xml", b, |cx| done(cx, reduction().run(cx)))),
+        target("cmc loads", Xml, |b| with("loads.xml", b, |cx| done(cx, control().run(cx)))),
+        target("rea model", Xml, |b| with("subject.osim", b, |cx| done(cx, elimination().run(cx)))),
+        target("rea plates", Table, |b| with("plates.mot", b, |cx| done(cx, elimination().run(cx)))),
+        target("reconcile plates", Table, |b| with("plates.mot", b, |cx| done(cx, reconcile().run(cx)))),
+        target("track model", Xml, |b| with("subject.osim", b, |cx| done(cx, track().run(cx)))),
+        target("track markers", Table, |b| with("walk.trc", b, |cx| done(cx, track_markers().run(cx)))),
+        target("solve model", Xml, |b| with("subject.osim", b, |cx| done(cx, solve().run(cx)))),
+        target("add model", Xml, |b| with("gait2d.osim", b, |cx| done(cx, add().run(cx)))),
+        target("gait curves", Table, |b| with("lab/walk_truth.sto", b, |cx| done(cx, gait().run(cx)))),
+        target("loads model", Xml, |b| with("gait2d.osim", b, |cx| done(cx, assign().run(cx)))),
+        target("place model", Xml, |b| with("gait2d.osim", b, |cx| done(cx, place().run(cx)))),
+        target("sensors model", Xml, |b| with("sensors.osim", b, |cx| done(cx, sensors().run(cx)))),
+        target("upgrade setup", Xml, |b| with("setup.xml", b, |cx| done(cx, upgrade_setup().run(cx)))),
+        target("simulate start", Table, |b| {
+            with("walk.mot", b, |cx| done(cx, simulation_from_rows().run(cx)))
+        }),
+        target("view loads", Xml, |b| with("loads.xml", b, |cx| done(cx, view().run(cx)))),
         target("requests", Text, requests),
+        target("studio", Text, converse),
     ]
 }
 
@@ -164,7 +185,18 @@ pub(crate) fn files(target: &str) -> Option<Vec<Vec<u8>>> {
         "sensors static" => vec![file("lab/static_imu.sto")],
         "sensors walk" => vec![file("lab/walk_imu.sto")],
         "run setup" | "info setup" => TOOL_SETUPS.iter().map(|s| s.as_bytes().to_vec()).collect(),
+        "rra model" | "rea model" | "track model" | "solve model" => vec![model()],
+        "rra tasks" => vec![file("cmc_tasks.xml")],
+        "cmc loads" | "view loads" => vec![file("loads.xml")],
+        "rea plates" | "reconcile plates" => vec![file("plates.mot")],
+        "track markers" => vec![file("walk.trc")],
+        "add model" | "loads model" | "place model" => vec![WALKER.to_vec()],
+        "gait curves" => vec![file("lab/walk_truth.sto")],
+        "sensors model" => vec![file("sensors.osim")],
+        "upgrade setup" => TOOL_SETUPS.iter().map(|s| s.as_bytes().to_vec()).collect(),
+        "simulate start" => vec![file("walk.mot")],
         "requests" => all_requests(),
+        "studio" => conversations(),
         _ => return None,
     })
 }
@@ -177,7 +209,7 @@ fn streamed_sensors() -> Vec<u8> {
 }
 
 /// All files as they should be.
-fn all_files() -> Memory {
+pub(crate) fn all_files() -> Memory {
     static ALL: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         let own = subject_files().into_iter().map(|(name, bytes)| (name.to_string(), bytes));
@@ -187,8 +219,15 @@ fn all_files() -> Memory {
 }
 
 /// Asks a tool to stop after a while, as a user would: a tool that does not listen is too slow.
-struct Patient {
+pub(crate) struct Patient {
     start: Instant,
+}
+
+impl Patient {
+    /// From now on.
+    pub(crate) fn new() -> Self {
+        Patient { start: Instant::now() }
+    }
 }
 
 /// When a user loses patience.
@@ -216,7 +255,7 @@ impl Monitor for Patient {
 fn with(name: &str, bytes: &[u8], tool: impl FnOnce(&Context)) {
     let files = all_files().with(name, bytes);
     let before = files.names();
-    let monitor = Patient { start: Instant::now() };
+    let monitor = Patient::new();
     tool(&Context::new(&files).with_monitor(&monitor));
     for name in files.names() {
         if before.binary_search(&name).is_err() {
@@ -291,6 +330,10 @@ fn upgrade() -> Upgrade {
     Upgrade { file: "subject.osim".into(), output: Some("new.osim".into()) }
 }
 
+fn upgrade_setup() -> Upgrade {
+    Upgrade { file: "setup.xml".into(), output: Some("new.xml".into()) }
+}
+
 fn evaluate() -> Evaluate {
     Evaluate {
         model: "subject.osim".into(),
@@ -324,6 +367,11 @@ fn simulation() -> Simulation {
         output: SimulationOutput { folder: Some("out".into()), name: None },
         ..Simulation::default()
     }
+}
+
+/// From a row of a motion instead of the default state.
+fn simulation_from_rows() -> Simulation {
+    Simulation { initial: Some("walk.mot".into()), controls: None, ..simulation() }
 }
 
 fn fit() -> FitPaths {
@@ -440,7 +488,7 @@ fn scaling_by_markers() -> Scaling {
 /// Lines of a stream, as a camera would send them.
 fn stream(bytes: &[u8]) {
     let files = all_files();
-    let monitor = Patient { start: Instant::now() };
+    let monitor = Patient::new();
     let cx = Context::new(&files).with_monitor(&monitor);
     let _ = told(angles().stream(&cx, Some(&mut &*bytes), &mut Vec::new()));
 }
@@ -448,7 +496,7 @@ fn stream(bytes: &[u8]) {
 /// Lines of a stream, as inertial sensors would send them.
 fn sensor_stream(bytes: &[u8]) {
     let files = all_files();
-    let monitor = Patient { start: Instant::now() };
+    let monitor = Patient::new();
     let cx = Context::new(&files).with_monitor(&monitor);
     let _ = told(sensors().stream(&cx, Some(&mut &*bytes), &mut Vec::new()));
 }
@@ -601,6 +649,10 @@ fn track() -> Track {
     Track { trial, states: Some("walk.mot".into()), options: few_on_own_mesh(), ..Track::default() }
 }
 
+fn track_markers() -> Track {
+    Track { states: None, markers: Some("walk.trc".into()), ..track() }
+}
+
 fn add() -> Add {
     Add {
         model: "gait2d.osim".into(),
@@ -720,6 +772,11 @@ fn all_requests() -> Vec<Vec<u8>> {
     ]
 }
 
+/// A request of scaling, as a page sends it.
+pub(crate) fn scaling_request() -> serde_json::Value {
+    serde_json::to_value(scaling()).unwrap_or_default()
+}
+
 /// Settings of a solver, with as few iterations and intervals as all others.
 fn few_iterations_of(options: SolveOptions) -> SolveOptions {
     let SolveOptions { intervals, max_iterations, threads, .. } = few_iterations();
@@ -744,7 +801,7 @@ fn requests(bytes: &[u8]) {
     }
     let files = all_files();
     for (name, value) in all.into_iter().take(2) {
-        let monitor = Patient { start: Instant::now() };
+        let monitor = Patient::new();
         let cx = &Context::new(&files).with_monitor(&monitor);
         match name.as_str() {
             "ik" => run(cx, value, |r: InverseKinematics| r.run(cx)),
@@ -840,6 +897,8 @@ mod tests {
         check("rea", elimination().run(cx).map(drop));
         check("reconcile", reconcile().run(cx).map(drop));
         check("track", track().run(cx).map(drop));
+        check("track markers", track_markers().run(cx).map(drop));
+        check("simulate start", all(cx, simulation_from_rows().run(cx)));
         check("add", all(cx, add().run(cx)));
         check("generate", all(cx, generate().run(cx)));
         check("synthesize", all(cx, synthesize().run(cx)));
@@ -849,7 +908,7 @@ mod tests {
         check("sensors", all(cx, sensors().run(cx)));
         check("predict", all(cx, predict().run(cx)));
         // Whoever has no patience for the walk is not refused.
-        let monitor = Patient { start: Instant::now() };
+        let monitor = Patient::new();
         let found = demo().run(&Context::new(&files).with_monitor(&monitor));
         check(
             "demo",
