@@ -289,5 +289,13 @@ mod tests {
         assert_eq!(Disk::new().read(Path::new("/dev/zero")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         Disk::new().write(Path::new("/dev/null"), b"x").unwrap();
         assert!(!Path::new("/dev/null").is_file());
+        // A pipe that nobody writes to: whoever opens it waits for ever.
+        let folder = folder("devices");
+        let pipe = folder.join("pipe.trc");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        if made.is_ok_and(|s| s.success()) {
+            assert_eq!(Disk::new().read(&pipe).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+        fs::remove_dir_all(folder).unwrap();
     }
 }

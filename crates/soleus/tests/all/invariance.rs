@@ -391,6 +391,11 @@ const STUDY: &str = "[scale]\nmodel = \"subject.osim\"\nmarkers = \"static.sto\"
 
 /// Tables of moments, activations, and of reactions in the frames of the bodies.
 fn results(files: &Memory, study: &str) -> [Table; 3] {
+    run_study(files, study);
+    results_of(files, "walk")
+}
+
+fn run_study(files: &Memory, study: &str) {
     files.write(Path::new("study.toml"), study.as_bytes()).unwrap();
     files.write(Path::new("pairs.xml"), PAIRS.as_bytes()).unwrap();
     let told = Collected::default();
@@ -398,10 +403,22 @@ fn results(files: &Memory, study: &str) -> [Table; 3] {
     for step in &done.steps {
         assert!(step.result.is_ok(), "{}: {:?}", step.step, step.result);
     }
-    ["id.sto", "walk_StaticOptimization_activation.sto", "walk_JointReaction_ReactionLoads.sto"].map(|name| {
-        let bytes = files.read(&Path::new("results/walk").join(name)).unwrap();
+}
+
+/// The tables of one trial of a study.
+fn results_of(files: &Memory, trial: &str) -> [Table; 3] {
+    ["id.sto", "*_StaticOptimization_activation.sto", "*_JointReaction_ReactionLoads.sto"].map(|name| {
+        let bytes = files.read(&Path::new("results").join(trial).join(name.replace('*', trial))).unwrap();
         soleus::engine::io::table::read(&bytes, name).0.unwrap()
     })
+}
+
+/// One table of two, of which the second begins with the last row of the first.
+fn joined(a: &Table, b: &Table) -> Table {
+    let kept = a.rows() - 1;
+    let join = |a: &[f64], b: &[f64]| [&a[..kept], b].concat();
+    let columns = a.columns().iter().zip(b.columns()).map(|(a, b)| join(a, b)).collect();
+    a.with_rows(join(a.times(), b.times()), columns).unwrap()
 }
 
 /// From markers and plates to everything. Files have eight decimals; after the filter second derivatives multiply them by 1e3 at most.
@@ -729,8 +746,8 @@ fn conserves_scaled_models_in_a_mirror() {
     }
 }
 
-/// Markers of names, times and units that are drawn, in a laboratory that is turned and perhaps seen in a mirror; the study is cut somewhere.
-/// Each alone has a test above; what they do to each other is drawn here.
+/// Markers of names, times and units that are drawn, in a laboratory that is turned and perhaps seen in a mirror; the trial is cut at both ends
+/// and split in the middle, and the results of its parts are joined. Each alone has a test above; what they do to each other is drawn here.
 #[test]
 fn conserves_pipelines_in_any_laboratory() {
     let rows = 14;
@@ -748,7 +765,8 @@ fn conserves_pipelines_in_any_laboratory() {
         let prefix: String = (0..3).map(|_| char::from(b'a' + draw(26.0) as u8)).collect::<String>() + ".";
         let first = draw(4.0) as usize;
         let last = rows - 1 - draw(4.0) as usize;
-        let what = format!("seed {seed}, {lab:?}, {unit}, `{prefix}`, rows {first} to {last}");
+        let split = first + 2 + draw((last - first - 4) as f64) as usize;
+        let what = format!("seed {seed}, {lab:?}, {unit}, `{prefix}`, rows {first} to {split} to {last}");
 
         let in_trc = |still: bool| {
             let mut t = markers(&lab, if still { 4 } else { rows }, still);
@@ -768,14 +786,17 @@ fn conserves_pipelines_in_any_laboratory() {
             .replace("pairs.xml", "named pairs.xml");
         // Times of rows, in whole milliseconds: muscle forces begin at the last row at or before the time, as in OpenSim, moments at the first
         // after it.
-        let [from, to] = [first, last].map(|row| format!("{:.3}", lab.clock + row as f64 / 100.0));
+        let [from, at, to] = [first, split, last].map(|row| format!("{:.3}", lab.clock + row as f64 / 100.0));
         let files = bare_files(Root::Custom, &lab, rows)
             .with("subject.osim", model_file(Root::Custom, &prefix))
             .with("named pairs.xml", pairs)
             .with("walk.trc", in_trc(false))
             .with("static.trc", in_trc(true));
-        let found = results(&files, &format!("{study}from = {from}\nto = {to}\n"));
-        for (a, b) in straight.iter().zip(&found) {
+        let rest = "[[trials]]\nname = \"rest\"\nmarkers = \"walk.trc\"\nloads = \"loads.xml\"\n";
+        run_study(&files, &format!("{study}from = {from}\nto = {at}\n{rest}from = {at}\nto = {to}\n"));
+        let parts = ["walk", "rest"].map(|trial| results_of(&files, trial));
+        for (a, (begin, end)) in straight.iter().zip(parts[0].iter().zip(&parts[1])) {
+            let b = &joined(begin, end);
             let columns = a.columns().iter().map(|c| c[first..=last].to_vec()).collect();
             let part = a.with_rows(a.times()[first..=last].to_vec(), columns).unwrap();
             match lab.mirrored {
@@ -908,6 +929,22 @@ fn conserves_results_where_a_trial_is_cut() {
     let (whole, part) = (angles(None), angles(Some(0.3)));
     for (a, b) in whole.columns().iter().zip(part.columns()) {
         assert!(a[30..].iter().zip(b).all(|(a, b)| (a - b).abs() < 5.7e-5));
+    }
+    // The recording itself in two files.
+    let recorded = markers(&PLAIN, rows, false);
+    let part = |range: std::ops::RangeInclusive<usize>| {
+        let columns = recorded.columns().iter().map(|c| c[range.clone()].to_vec()).collect();
+        let request = InverseKinematics {
+            model: "subject.osim".into(),
+            markers: recorded.with_rows(recorded.times()[range.clone()].to_vec(), columns).unwrap().into(),
+            ..InverseKinematics::default()
+        };
+        request.run(&Context::new(&files)).unwrap().trial.coordinates
+    };
+    let both = joined(&part(0..=47), &part(47..=rows - 1));
+    assert_eq!(whole.times(), both.times());
+    for (a, b) in whole.columns().iter().zip(both.columns()) {
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 5.7e-5));
     }
 }
 

@@ -217,6 +217,9 @@ fn issue_16_the_pipeline_knows_what_it_opened() {
     // A result that somebody changed.
     files.write(Path::new("s/results/walk/filtered.mot"), b"spoilt").unwrap();
     assert_eq!(run("s/study.toml"), "walk filter");
+    // And one that is gone.
+    files.remove(Path::new("s/results/walk/id.sto")).unwrap();
+    assert_eq!(run("s/study.toml"), "walk id");
 }
 
 /// Data that a file of loads names, whatever that file is called, and meshes of contact were not noticed when they changed.
