@@ -57,6 +57,9 @@ fn identity_a_second_run_does_what_changed() {
     // Nothing changed; then one setting; then one file.
     let second = f.soleus(&["pipeline", "study.toml"]);
     assert_eq!(steps(&second.stderr), (vec![], all.to_vec()), "{}", second.stderr);
+    // By another spelling of its path, nothing either.
+    let spelled = f.soleus(&["pipeline", "./results/../study.toml"]);
+    assert_eq!(steps(&spelled.stderr), (vec![], all.to_vec()), "{}", spelled.stderr);
     f.file(
         "study.toml",
         STUDY.replace("gait2354_IK_Tasks.xml", "subject01_Setup_IK.xml").replace("= 6", "= 8"),

@@ -166,6 +166,29 @@ fn opensim_val_constant_curvature() {
     }
 }
 
+/// A beam of a file: the end of one of length l that is bent by the angles x and y is at l (2/3 y, −2/3 x, 1 − 4/15 (x² + y²)), and the
+/// twist about its own axis moves nothing. OpenSim 4.6's Python package does not know the class, so there are no numbers of its own.
+#[test]
+fn analytic_cantilever_free_beam_of_a_file() {
+    let model = read(
+        r#"<OpenSimDocument Version="40600"><Model name="beam"><Ground name="ground" /><BodySet name="bodyset"><objects>
+<Body name="tip"><mass>2</mass><inertia>0.03 0.02 0.04 0 0 0</inertia></Body></objects></BodySet><JointSet name="jointset"><objects>
+<CantileverFreeBeamJoint name="j"><socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/tip</socket_child_frame>
+<coordinates><Coordinate name="rx" /><Coordinate name="ry" /><Coordinate name="rz" /></coordinates><beam_length>0.4</beam_length>
+</CantileverFreeBeamJoint></objects></JointSet></Model></OpenSimDocument>"#,
+    );
+    let system = System::compile(&model).unwrap();
+    let mut ws = system.workspace();
+    for [x, y, z] in [[0.0; 3], [0.3, -0.2, 0.25], [-0.1, 0.4, 2.0]] {
+        let mut state = system.default_state.clone();
+        state.q = vec![x, y, z];
+        system.compute_kinematics(&state, &mut ws);
+        let l = 0.4;
+        let end = [l * y * 2.0 / 3.0, -l * x * 2.0 / 3.0, l * (1.0 - (x * x + y * y) * 4.0 / 15.0)];
+        near(&ws.kin.X_GB[1].p.to_array(), &end, 1e-15, "the end of the beam");
+    }
+}
+
 /// Velocities and lengthening speeds are the rates of poses and lengths here, which they are not in OpenSim.
 #[test]
 fn deriv_constant_curvature_moves_as_its_pose_does() {
