@@ -9,7 +9,7 @@ use soleus::analysis::{AnalysisKind, AnalysisSetup, standard};
 use soleus::{Analyze, Error};
 use std::path::PathBuf;
 
-/// Arguments of `soleus analyze`.
+// Arguments of `soleus analyze`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/analyze.txt"))]
 pub struct Arguments {

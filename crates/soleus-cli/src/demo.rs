@@ -5,7 +5,7 @@ use clap::Args;
 use soleus::{Context, Error, LegTour, Outcome, PredictWalk};
 use std::path::PathBuf;
 
-/// What `soleus demo` is told.
+// What `soleus demo` is told.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/demo.txt"))]
 pub struct Arguments {

@@ -174,7 +174,7 @@ pub fn loads_file(
     Ok(Some(output))
 }
 
-/// The time that is looked at.
+// The time that is looked at.
 #[derive(clap::Args)]
 pub struct Span {
     /// Start time, s

@@ -4,7 +4,7 @@ use clap::Args;
 use soleus::emg::Emg;
 use std::path::PathBuf;
 
-/// Measured EMG, to compare activations with.
+// Measured EMG, to compare activations with.
 #[derive(Args)]
 pub struct EmgInput {
     /// Measured EMG to compare activations with: one column per channel, envelopes from 0 to 1 (.sto, .csv, .c3d)

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is passed on.
+// What is passed on.
 #[derive(Args)]
 #[command(disable_help_flag = true, after_help = include_str!("../help/experiment.txt"))]
 pub struct Arguments {

@@ -6,7 +6,7 @@ use soleus::gait::{Gait, GaitTrial};
 use soleus::{Error, Source};
 use std::path::PathBuf;
 
-/// Arguments of `soleus gait`.
+// Arguments of `soleus gait`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/gait.txt"))]
 pub struct Arguments {

@@ -6,7 +6,7 @@ use soleus::inputs::paths::folder_of;
 use soleus::{Error, InverseDynamics};
 use std::path::PathBuf;
 
-/// Arguments of `soleus id`.
+// Arguments of `soleus id`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/id.txt"))]
 pub struct Arguments {

@@ -6,7 +6,7 @@ use soleus::inverse_kinematics::KinematicsOutput;
 use soleus::{Context, Error, InverseKinematics, SensorKinematics};
 use std::path::{Path, PathBuf};
 
-/// Arguments of `soleus ik`.
+// Arguments of `soleus ik`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/ik.txt"))]
 pub struct Arguments {

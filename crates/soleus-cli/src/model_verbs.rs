@@ -10,7 +10,7 @@ use soleus::{
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Arguments of `soleus info`.
+// Arguments of `soleus info`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/info.txt"))]
 pub struct Info {
@@ -29,7 +29,7 @@ impl Info {
     }
 }
 
-/// Arguments of `soleus eval`.
+// Arguments of `soleus eval`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/eval.txt"))]
 pub struct Eval {
@@ -63,7 +63,7 @@ impl Eval {
     }
 }
 
-/// Arguments of `soleus upgrade`.
+// Arguments of `soleus upgrade`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/upgrade.txt"))]
 pub struct UpgradeFile {
@@ -82,7 +82,7 @@ impl UpgradeFile {
     }
 }
 
-/// What `soleus equilibrium` is told.
+// What `soleus equilibrium` is told.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/equilibrium.txt"))]
 pub struct Rest {
@@ -128,7 +128,7 @@ impl Rest {
     }
 }
 
-/// What `soleus jacobian` is told.
+// What `soleus jacobian` is told.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/jacobian.txt"))]
 pub struct Jacobian {
@@ -176,7 +176,7 @@ impl Jacobian {
     }
 }
 
-/// What to fit, and how well.
+// What to fit, and how well.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/fit-paths.txt"))]
 pub struct Fit {
@@ -226,7 +226,7 @@ impl Fit {
     }
 }
 
-/// Arguments of `soleus generate`.
+// Arguments of `soleus generate`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/generate.txt"))]
 pub struct Source {

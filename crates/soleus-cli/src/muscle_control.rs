@@ -8,7 +8,7 @@ use soleus::simulation::SimulationOutput;
 use soleus::{ComputedMuscleControl, Error, ResidualReduction};
 use std::path::PathBuf;
 
-/// What both verbs take.
+// What both verbs take.
 #[derive(Args)]
 struct Input {
     /// Model file (.osim, any version)
@@ -83,7 +83,7 @@ impl Input {
     }
 }
 
-/// Arguments of `soleus rra`.
+// Arguments of `soleus rra`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/rra.txt"))]
 pub struct Reduction {
@@ -119,7 +119,7 @@ impl Reduction {
     }
 }
 
-/// Arguments of `soleus cmc`.
+// Arguments of `soleus cmc`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/cmc.txt"))]
 pub struct Control {

@@ -7,7 +7,7 @@ use soleus::pipeline::{ArrayScript, FromTrials, RecordedTrial, Shard};
 use soleus::{Error, Pipeline};
 use std::path::PathBuf;
 
-/// Arguments of `soleus pipeline`.
+// Arguments of `soleus pipeline`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/pipeline.txt"))]
 pub struct Arguments {
@@ -30,7 +30,7 @@ pub struct Arguments {
     recorded: Recorded,
 }
 
-/// What a laboratory has of a subject.
+// What a laboratory has of a subject.
 #[derive(Args)]
 #[command(next_help_heading = "Without a pipeline file")]
 struct Recorded {

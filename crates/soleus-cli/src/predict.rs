@@ -5,7 +5,7 @@ use clap::Args;
 use soleus::{Add, Error, Outcome, Predict};
 use std::path::PathBuf;
 
-/// What `soleus predict` is told.
+// What `soleus predict` is told.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/predict.txt"))]
 pub struct Gait {
@@ -85,7 +85,7 @@ impl Gait {
     }
 }
 
-/// What `soleus add` is told.
+// What `soleus add` is told.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/add.txt"))]
 pub struct Parts {

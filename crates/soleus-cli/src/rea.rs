@@ -18,7 +18,7 @@ enum Cycle {
     Whole,
 }
 
-/// Arguments of `soleus rea`.
+// Arguments of `soleus rea`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/rea.txt"))]
 pub struct Arguments {

@@ -5,7 +5,7 @@ use clap::Args;
 use soleus::{Error, Reconcile};
 use std::path::PathBuf;
 
-/// Arguments of `soleus reconcile`.
+// Arguments of `soleus reconcile`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/reconcile.txt"))]
 pub struct Arguments {

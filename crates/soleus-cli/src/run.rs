@@ -5,7 +5,7 @@ use clap::Args;
 use soleus::{Error, SetupFile};
 use std::path::PathBuf;
 
-/// Arguments of `soleus run`.
+// Arguments of `soleus run`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/run.txt"))]
 pub struct Arguments {

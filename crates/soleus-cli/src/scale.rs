@@ -6,7 +6,7 @@ use soleus::Error;
 use soleus::scaling::{FactorSettings, ManualScale, PlacingSettings, Scaling, ScalingOutput};
 use std::path::PathBuf;
 
-/// Arguments of `soleus scale`.
+// Arguments of `soleus scale`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/scale.txt"))]
 pub struct Arguments {

@@ -36,7 +36,7 @@ impl From<Integrator> for Method {
     }
 }
 
-/// What `soleus simulate` is told.
+// What `soleus simulate` is told.
 #[derive(Args)]
 pub struct Arguments {
     /// Model file (.osim, any version)

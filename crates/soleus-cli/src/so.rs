@@ -7,7 +7,7 @@ use clap::Args;
 use soleus::analysis::check_exponent;
 use soleus::{Error, StaticOptimization};
 
-/// Arguments of `soleus so`.
+// Arguments of `soleus so`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/so.txt"))]
 pub struct Arguments {

@@ -14,7 +14,7 @@ fn takes() -> impl TypedValueParser<Value = Take> {
     PossibleValuesParser::new(["markers", "forces", "analog"]).try_map(|word| word.parse::<Take>())
 }
 
-/// What to convert, and how.
+// What to convert, and how.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/convert.txt"))]
 pub struct ConvertTable {
@@ -76,7 +76,7 @@ impl ConvertTable {
     }
 }
 
-/// Arguments of `soleus loads`.
+// Arguments of `soleus loads`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/loads.txt"))]
 pub struct Plates {
@@ -107,7 +107,7 @@ impl Plates {
     }
 }
 
-/// Arguments of `soleus synthesize`.
+// Arguments of `soleus synthesize`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/synthesize.txt"))]
 pub struct Laboratory {
@@ -150,7 +150,7 @@ impl Laboratory {
     }
 }
 
-/// What to draw.
+// What to draw.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/plot.txt"))]
 pub struct Plot {
@@ -183,7 +183,7 @@ impl Plot {
     }
 }
 
-/// Arguments of `soleus view`.
+// Arguments of `soleus view`.
 #[derive(Args)]
 #[command(after_help = include_str!("../help/view.txt"))]
 pub struct ViewModel {

@@ -54,9 +54,21 @@ fn identity_every_verb_is_in_a_group_and_on_a_short_line() {
     }
 }
 
+/// The arguments of a verb are listed late: a doc comment on their struct would replace its line of help.
+#[test]
+fn identity_verbs_keep_their_line_of_help() {
+    let (early, mut late) = (Cli::command(), Cli::command());
+    late.build();
+    for verb in early.get_subcommands() {
+        let listed = late.find_subcommand(verb.get_name()).and_then(clap::Command::get_about);
+        assert_eq!(listed.map(ToString::to_string), verb.get_about().map(ToString::to_string));
+    }
+}
+
 #[test]
 fn identity_old_flags_are_known_to_their_verbs() {
-    let command = Cli::command();
+    let mut command = Cli::command();
+    command.build();
     for (verb, old, new) in OLD_FLAGS {
         let verb = command.find_subcommand(verb).unwrap_or_else(|| panic!("{verb}"));
         let arg =

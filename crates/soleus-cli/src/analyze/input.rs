@@ -5,7 +5,7 @@ use soleus::Error;
 use soleus::analysis::AnalysisOutput;
 use std::path::PathBuf;
 
-/// What both verbs take.
+// What both verbs take.
 #[derive(clap::Args)]
 pub struct Input {
     /// Model file (.osim, any version)

@@ -5,7 +5,7 @@ use soleus::optimal_control::tool::Trial;
 use soleus::optimal_control::{ModelChanges, SolveOptions};
 use std::path::PathBuf;
 
-/// What is done to the model, in this order.
+// What is done to the model, in this order.
 #[derive(Args)]
 #[command(next_help_heading = "Changes to the model, applied in this order")]
 pub struct ModelFlags {
@@ -77,7 +77,7 @@ impl ModelFlags {
     }
 }
 
-/// When, and how fine.
+// When, and how fine.
 #[derive(Args)]
 pub struct TimeFlags {
     /// Start time, s [default: start of the data]
@@ -97,7 +97,7 @@ pub struct TimeFlags {
     root_angles: bool,
 }
 
-/// What comes out, and how it is solved.
+// What comes out, and how it is solved.
 #[derive(Args)]
 #[command(next_help_heading = "Result and solver")]
 pub struct OutputFlags {

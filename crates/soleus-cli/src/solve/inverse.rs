@@ -9,7 +9,7 @@ use soleus::setup_file::Setup;
 use soleus::{Context, Error, Inverse, inputs};
 use std::path::PathBuf;
 
-/// Arguments of `soleus inverse`.
+// Arguments of `soleus inverse`.
 #[derive(Args)]
 #[command(after_help = include_str!("../../help/inverse.txt"))]
 pub struct Arguments {

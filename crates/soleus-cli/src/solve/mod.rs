@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// `--resume` without a file: no file has this name.
 const BESIDE: &str = ".";
 
-/// Arguments of `soleus solve`.
+// Arguments of `soleus solve`.
 #[derive(Args)]
 #[command(after_help = include_str!("../../help/solve.txt"))]
 pub struct Arguments {

@@ -8,7 +8,7 @@ use soleus::setup_file::Setup;
 use soleus::{Context, Error, Track, inputs};
 use std::path::PathBuf;
 
-/// Arguments of `soleus track`.
+// Arguments of `soleus track`.
 #[derive(Args)]
 #[command(after_help = include_str!("../../help/track.txt"))]
 pub struct Arguments {

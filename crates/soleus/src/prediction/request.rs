@@ -7,9 +7,10 @@ use crate::context::Context;
 use crate::error::{Error, nearest_hint};
 use crate::inputs::model::{build, compile};
 use crate::inputs::paths::{file_part, stem_of};
-use crate::optimal_control::{Solution, Solve, SolveOptions, StudySource};
+use crate::optimal_control::{PhaseSolution, Solution, Solve, SolveOptions, StudySource};
 use crate::source::ModelSource;
 use serde::{Deserialize, Serialize};
+use soleus_control::Trajectory;
 use soleus_control::gait::{NoLegs, Walker};
 use soleus_control::musculoskeletal::ModelProblem;
 use soleus_dynamics::Options;
@@ -155,41 +156,48 @@ pub struct PredictedGait {
     page: Option<String>,
 }
 
-/// The model that a study is about, and its study.
-struct Asked {
+/// The study of a gait and its model.
+struct GaitStudy {
     study: Study,
     walker: Walker,
     document: Document,
+    /// Whether the model is another than that of a file.
     is_changed: bool,
     free: Vec<Free>,
+}
+
+impl GaitStudy {
+    /// The study with its model in memory: the file that it names is written with the result.
+    fn in_memory(&self) -> Study {
+        let root = &self.document.root;
+        let element = if root.tag == "Model" { Some(root.clone()) } else { root.child("Model").cloned() };
+        let mut study = self.study.clone();
+        (study.setup.model, study.setup.model_file) = (element, None);
+        study
+    }
 }
 
 impl Predict {
     /// Computes the gait.
     pub fn run(&self, cx: &Context) -> Result<PredictedGait, Error> {
         let begun = cx.monitor.seconds();
-        let path = self.model.path().to_path_buf();
-        let speed = self.speed.unwrap_or(if self.run { RUN_SPEED } else { EASY_SPEED });
-        if !(SPEEDS[0]..=SPEEDS[1]).contains(&speed) {
-            let message = format!("{speed} m/s is not a valid gait speed");
-            return Err(Error::content(&path, 0, "", message, "choose a speed from 0.1 to 6 m/s"));
-        }
+        let speed = self.valid_speed()?;
         let mut parts = self.parts.clone();
         if let Some(file) = &self.device {
             parts.extend(read_parts(cx, file)?);
         }
-        let mut asked = self.asked(cx, speed, &parts)?;
-        let name = asked.study.setup.name.clone();
+        let mut gait = self.gait_study(cx, speed, &parts)?;
+        let name = gait.study.setup.name.clone();
         let file = self.output.join(format!("{}.toml", file_part(&name)));
-        let model = asked.is_changed.then(|| {
+        let model = gait.is_changed.then(|| {
             let model = format!("{}.osim", file_part(&name));
-            asked.study.setup.model_file = Some(model.clone());
-            (self.output.join(model), write_document(&asked.document))
+            gait.study.setup.model_file = Some(model.clone());
+            (self.output.join(model), write_document(&gait.document))
         });
-        let text = study::write(&asked.study);
+        let text = study::write(&gait.study);
         let mut found = PredictedGait {
             speed,
-            study: asked.study.clone(),
+            study: gait.study.clone(),
             solution: None,
             cycle: None,
             parameters: Vec::new(),
@@ -204,72 +212,97 @@ impl Predict {
         if self.study_only {
             return Ok(found);
         }
-        // The model is in memory; the file that the study names is written with the result.
-        let mut study = asked.study.clone();
-        let root = &asked.document.root;
-        let element = if root.tag == "Model" { Some(root.clone()) } else { root.child("Model").cloned() };
-        (study.setup.model, study.setup.model_file) = (element, None);
-        let mut guess = None;
-        let has_device = !parts.is_empty() || !asked.free.is_empty();
-        if has_device && !self.whole {
-            // Without the device first: what it gains, and where to start.
-            cx.note("without the device");
-            let plain = self.asked(cx, speed, &[])?;
-            let mut bare = plain.study.clone();
-            let root = &plain.document.root;
-            let element = if root.tag == "Model" { Some(root.clone()) } else { root.child("Model").cloned() };
-            (bare.setup.model, bare.setup.model_file, bare.setup.parameters) = (element, None, Vec::new());
-            let mut ways = Vec::new();
-            let solution = self.best(cx, &file, &bare, speed, &mut ways)?;
-            if solution.is_solved() {
-                let goals = solution.phases.first().map_or(Vec::new(), |p| p.goals.clone());
-                found.without = Some((solution.objective(), goals));
-                guess = solution.phases.first().map(|p| p.trajectory.clone());
-            }
-            cx.note("with the device");
-        }
-        let solution = match guess {
-            Some(motion) => {
-                let mut near = study.clone();
-                (near.help, near.guess, near.barrier) = (None, GuessSettings::default(), Some(1e-4));
-                near.coarse.clear();
-                let request = Solve {
-                    study: StudySource::of_study(&file, near),
-                    initial_motion: Some(motion),
-                    options: self.options(&file),
-                    ..Solve::default()
-                };
-                let solution = request.run(cx)?;
-                let way = "from the gait without the device".to_string();
-                found.ways.push((way, solution.is_solved().then(|| solution.objective())));
-                if solution.is_solved() {
-                    solution
-                } else {
-                    self.best(cx, &file, &study, speed, &mut found.ways)?
-                }
-            }
+        let study = gait.in_memory();
+        let has_device = !parts.is_empty() || !gait.free.is_empty();
+        let guess = match has_device && !self.whole {
+            true => self.without_device(cx, &file, speed, &mut found)?,
+            false => None,
+        };
+        let near = match guess {
+            Some(motion) => self.near(cx, &file, &study, motion, &mut found.ways)?,
+            None => None,
+        };
+        let solution = match near {
+            Some(solution) => solution,
             None => self.best(cx, &file, &study, speed, &mut found.ways)?,
         };
-        if let Some(phase) = solution.phases.first().filter(|_| solution.is_solved()) {
-            for (name, value) in phase.parameters() {
-                let p = asked.study.setup.parameters.iter().find(|p| p.name == *name);
-                let unit =
-                    asked.free.iter().find(|f| f.name == *name).map_or(String::new(), |f| f.unit.clone());
-                let bounds = p.map_or([f64::NEG_INFINITY, f64::INFINITY], |p| p.bounds);
-                found.parameters.push(FoundParameter { name: name.clone(), value: *value, bounds, unit });
-            }
-            let walker = Walker { base: phase.model.clone(), ..asked.walker.clone() };
-            let cycle = WholeCycle::new(&walker, &phase.trajectory, speed, !self.whole);
-            found.solution = Some(solution);
-            found.cycle = Some(cycle);
+        let solved = solution.phases.first().filter(|_| solution.is_solved());
+        let walker = solved.map(|phase| self.describe(&gait, phase, &mut found));
+        found.solution = Some(solution);
+        if let Some(walker) = walker {
             found.seconds = begun.zip(cx.monitor.seconds()).map_or(0.0, |(a, b)| b - a);
             let quiet = cx.with_monitor(&crate::context::Silent);
             let shapes = crate::viewing::geometry(&quiet, &self.model, &walker.base.model, None, FEW_FACES);
             found.page = Some(super::gait_page::page(&found, &walker, shapes.unwrap_or_default()));
-        } else {
-            found.solution = Some(solution);
         }
         Ok(found)
+    }
+
+    fn valid_speed(&self) -> Result<f64, Error> {
+        let speed = self.speed.unwrap_or(if self.run { RUN_SPEED } else { EASY_SPEED });
+        if (SPEEDS[0]..=SPEEDS[1]).contains(&speed) {
+            return Ok(speed);
+        }
+        let message = format!("{speed} m/s is not a valid gait speed");
+        Err(Error::content(self.model.path(), 0, "", message, "choose a speed from 0.1 to 6 m/s"))
+    }
+
+    /// The gait without the device: what the device gains, and where to start.
+    fn without_device(
+        &self,
+        cx: &Context,
+        file: &Path,
+        speed: f64,
+        found: &mut PredictedGait,
+    ) -> Result<Option<Trajectory>, Error> {
+        cx.note("without the device");
+        let mut bare = self.gait_study(cx, speed, &[])?.in_memory();
+        bare.setup.parameters = Vec::new();
+        let solution = self.best(cx, file, &bare, speed, &mut Vec::new())?;
+        let mut guess = None;
+        if solution.is_solved() {
+            let goals = solution.phases.first().map_or(Vec::new(), |p| p.goals.clone());
+            found.without = Some((solution.objective(), goals));
+            guess = solution.phases.first().map(|p| p.trajectory.clone());
+        }
+        cx.note("with the device");
+        Ok(guess)
+    }
+
+    /// Solves from a motion nearby; none if that fails.
+    fn near(
+        &self,
+        cx: &Context,
+        file: &Path,
+        study: &Study,
+        motion: Trajectory,
+        ways: &mut Vec<(String, Option<f64>)>,
+    ) -> Result<Option<Solution>, Error> {
+        let mut near = study.clone();
+        (near.help, near.guess, near.barrier) = (None, GuessSettings::default(), Some(1e-4));
+        near.coarse.clear();
+        let request = Solve {
+            study: StudySource::of_study(file, near),
+            initial_motion: Some(motion),
+            options: self.options(file),
+            ..Solve::default()
+        };
+        let solution = Some(request.run(cx)?).filter(Solution::is_solved);
+        ways.push(("from the gait without the device".into(), solution.as_ref().map(Solution::objective)));
+        Ok(solution)
+    }
+
+    /// Adds the parameters and the cycle of a solution; returns its walker.
+    fn describe(&self, gait: &GaitStudy, phase: &PhaseSolution, found: &mut PredictedGait) -> Walker {
+        for (name, value) in phase.parameters() {
+            let p = gait.study.setup.parameters.iter().find(|p| p.name == *name);
+            let unit = gait.free.iter().find(|f| f.name == *name).map_or(String::new(), |f| f.unit.clone());
+            let bounds = p.map_or([f64::NEG_INFINITY, f64::INFINITY], |p| p.bounds);
+            found.parameters.push(FoundParameter { name: name.clone(), value: *value, bounds, unit });
+        }
+        let walker = Walker { base: phase.model.clone(), ..gait.walker.clone() };
+        found.cycle = Some(WholeCycle::new(&walker, &phase.trajectory, found.speed, !self.whole));
+        walker
     }
 
     fn options(&self, file: &Path) -> SolveOptions {
@@ -322,7 +355,7 @@ impl Predict {
     }
 
     /// The model with its parts, and the study.
-    fn asked(&self, cx: &Context, speed: f64, parts: &[Part]) -> Result<Asked, Error> {
+    fn gait_study(&self, cx: &Context, speed: f64, parts: &[Part]) -> Result<GaitStudy, Error> {
         let path = self.model.path().to_path_buf();
         let mut all: Vec<Part> = parts.to_vec();
         if self.add_feet {
@@ -380,7 +413,7 @@ impl Predict {
         }
         study.setup.parameters = free.iter().map(parameter).collect();
         self.pose(&mut study, &walker, speed)?;
-        Ok(Asked { study, walker, document: added.document, is_changed, free })
+        Ok(GaitStudy { study, walker, document: added.document, is_changed, free })
     }
 
     /// Times, bounds, goals, help, guess and meshes.

@@ -1,0 +1,10 @@
+//! How the program is linked.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let target = |name: &str| std::env::var(name).unwrap_or_default();
+    // At a fixed address nothing has to be relocated at every start: 77 000 addresses are a tenth of the time of a short tool, and 1.8 MB of the file.
+    if target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_ENV") == "gnu" {
+        println!("cargo:rustc-link-arg-bins=-no-pie");
+    }
+}
