@@ -24,7 +24,7 @@ use soleus_model::{Model, angles};
 pub const MOBILITIES: usize = 6;
 
 /// Numbers of a pose: the columns of R, then p.
-const NUMBERS: usize = 12;
+pub(crate) const NUMBERS: usize = 12;
 
 /// Newton's steps to the coordinates of a pose end below this, rad and m: the next one would be its square.
 const CLOSE: f64 = 1e-9;
@@ -88,11 +88,18 @@ impl FreeBody {
     }
 
     /// The numbers of the pose at coordinates q.
-    fn pose(&mut self, system: &System, q: &[f64; MOBILITIES]) -> [f64; NUMBERS] {
+    pub(crate) fn pose(&mut self, system: &System, q: &[f64; MOBILITIES]) -> [f64; NUMBERS] {
         self.put(system, q, &[0.0; MOBILITIES]);
         let X = &self.kin.X_GB[self.node];
         let vectors = [X.R.axis(0), X.R.axis(1), X.R.axis(2), X.p].map(Vec3::to_array);
         std::array::from_fn(|i| vectors[i / 3][i % 3])
+    }
+
+    /// The pose at coordinates q.
+    pub(crate) fn pose_at(&mut self, system: &System, q: &[f64; MOBILITIES]) -> (Rotation<f64>, Vec3<f64>) {
+        self.put(system, q, &[0.0; MOBILITIES]);
+        let X = &self.kin.X_GB[self.node];
+        (X.R, X.p)
     }
 
     /// Velocity at coordinates q and speeds u.
@@ -130,7 +137,7 @@ impl FreeBody {
     }
 
     /// Coordinates of a pose by Newton's method, from coordinates nearby; these if there are none.
-    fn coordinates(
+    pub(crate) fn coordinates(
         &mut self,
         system: &System,
         (R, p): (Rotation<f64>, Vec3<f64>),
@@ -156,12 +163,13 @@ impl FreeBody {
         *near
     }
 
-    fn columns(&self) -> [SpatialVec<f64>; MOBILITIES] {
+    /// Velocity per unit speed, at the coordinates of the last call.
+    pub(crate) fn columns(&self) -> [SpatialVec<f64>; MOBILITIES] {
         std::array::from_fn(|i| self.kin.H[self.u0 + i])
     }
 
     /// Columns by rates of the coordinates, where speeds are not these.
-    fn rate_columns(&self, q: &[f64; MOBILITIES]) -> [SpatialVec<f64>; MOBILITIES] {
+    pub(crate) fn rate_columns(&self, q: &[f64; MOBILITIES]) -> [SpatialVec<f64>; MOBILITIES] {
         let H = self.columns();
         if !self.angular {
             return H;
@@ -315,7 +323,7 @@ fn nearest_row(times: &[f64], t: f64) -> usize {
 
 /// The rotation nearest to the nine numbers, by Newton's iteration R ← (R + R⁻ᵀ)/2 for the polar factor (Higham 1986), and the place;
 /// `None` where numbers are missing or are those of no right-handed frame.
-fn nearest_pose(numbers: &[f64; NUMBERS]) -> Option<(Rotation<f64>, Vec3<f64>)> {
+pub(crate) fn nearest_pose(numbers: &[f64; NUMBERS]) -> Option<(Rotation<f64>, Vec3<f64>)> {
     let vector = |i: usize| vec3(numbers[i], numbers[i + 1], numbers[i + 2]);
     let mut R = [vector(0), vector(3), vector(6)];
     // Converges quadratically; from a frame worth the name in four or five steps.
@@ -337,7 +345,7 @@ fn nearest_pose(numbers: &[f64; NUMBERS]) -> Option<(Rotation<f64>, Vec3<f64>)> 
 }
 
 /// The x of smallest norm with H x = V, by normal equations; a second pass restores the digits that they lose.
-fn solve(H: &[SpatialVec<f64>; MOBILITIES], V: SpatialVec<f64>) -> [f64; MOBILITIES] {
+pub(crate) fn solve(H: &[SpatialVec<f64>; MOBILITIES], V: SpatialVec<f64>) -> [f64; MOBILITIES] {
     const N: usize = MOBILITIES;
     let a: [f64; N * N] = std::array::from_fn(|k| H[k / N].dot(H[k % N]));
     let (mut x, mut rest) = ([0.0; N], V);

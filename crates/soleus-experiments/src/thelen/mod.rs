@@ -18,9 +18,9 @@ use walker::{Walk, Walker};
 pub struct Arguments {
     #[command(flatten)]
     places: Places,
-    /// Length of a window of computed muscle control, s; the paper's is 0.01
-    #[arg(long, default_value_t = 0.005, value_name = "S")]
-    window: f64,
+    /// Lengths of a window of computed muscle control, s; the paper's is 0.01
+    #[arg(long, num_args = 1.., default_values_t = [0.005, 0.01], value_name = "S")]
+    window: Vec<f64>,
 }
 
 /// Rows of Table 3: what it is, and mean and standard deviation of the change, mm and deg.
@@ -39,18 +39,25 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let mut report = Report::default();
     println!(
         "Half a gait cycle, residuals eliminated, muscles controlled in windows of {} s (published: 0.01 s). Ours | published",
-        a.window
+        a.window.iter().map(f64::to_string).collect::<Vec<_>>().join(" and ")
     );
     let mut walks = Vec::new();
     for walker in Walker::all(&a.places.data) {
-        let walk = walker.run(a.window)?;
+        let walk = walker.run(&a.window)?;
         report.heading(&format!("{}: {:.2} s of walking", walk.name, walk.duration));
         report.note("REA, mm and deg", &list(&walk.changes, 2), "change of pelvis and back");
         let residual = walk.residual_over_weight;
         report.row("largest residual relative to weight", &format!("{residual:.1e}"), "0", residual < 1e-6);
-        report.note("CMC, mm and deg", &list(&walk.errors, 2), "error of pelvis, hip, knee, ankle, back");
-        report.note("foot springs, N", &list(&walk.reactions, 2), "RMS along x, z, y");
-        report.note("windows in which a muscle was too weak", &walk.weak_windows.to_string(), "");
+        for (window, control) in a.window.iter().zip(&walk.controls) {
+            let of = |what: &str| format!("{what}, windows of {window} s");
+            report.note(
+                &of("CMC, mm and deg"),
+                &list(&control.errors, 2),
+                "error of pelvis, hip, knee, ankle, back",
+            );
+            report.note(&of("foot springs, N"), &list(&control.reactions, 2), "RMS along x, z, y");
+            report.note(&of("muscles too weak"), &format!("in {} windows", control.weak_windows), "");
+        }
         if let (Some(rea), Some(cmc)) = (walk.seconds[0], walk.seconds[1]) {
             let sum = rea + cmc;
             report.row(
@@ -65,7 +72,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     for walker in Walker::all(&a.places.data).iter().filter(|w| w.emg().is_some()) {
         closer(walker, &mut report)?;
     }
-    tables(&walks, &mut report, &folder)
+    tables(&walks, &a.window, &mut report, &folder)
 }
 
 /// Windows that are compared, s.
@@ -105,29 +112,37 @@ fn closer(walker: &Walker, report: &mut Report) -> Result<(), Error> {
 }
 
 /// Means over the walkers beside the published ones.
-fn tables(walks: &[Walk], report: &mut Report, folder: &Folder) -> Result<(), Error> {
-    let mut sheet = Sheet::new(&["table", "row", "ours, mean", "SD", "published, mean", "SD"]);
-    let mut line = |report: &mut Report, table: &str, what: &str, values: Vec<f64>, [mean, sd]: [f64; 2]| {
+fn tables(walks: &[Walk], windows: &[f64], report: &mut Report, folder: &Folder) -> Result<(), Error> {
+    let mut sheet = Sheet::new(&["table", "window, s", "row", "ours, mean", "SD", "published, mean", "SD"]);
+    let mut line = |report: &mut Report,
+                    [table, window]: [&str; 2],
+                    what: &str,
+                    values: Vec<f64>,
+                    [mean, sd]: [f64; 2]| {
         let [own, own_sd] = mean_and_deviation(&values);
         let shown = format!("{own:.2} ({own_sd:.2})");
         report.row(what, &shown, &format!("{mean} ({sd})"), own <= mean);
-        let cells = [table, what].map(str::to_string).into_iter();
+        let cells = [table, window, what].map(str::to_string).into_iter();
         sheet.row(cells.chain([own, own_sd, mean, sd].map(|x| format!("{x:.3}"))).collect());
     };
-    report.heading("Table 3: changes by residual elimination, mm and deg, mean (SD) over walkers");
+    report.heading("Table 3: changes by residual elimination, mm and deg, mean (SD) over measured walkers");
     for (i, (what, mean, sd)) in ELIMINATION.iter().enumerate() {
-        let values = walks.iter().map(|w| w.changes[i]).collect();
-        line(report, "3", what, values, [*mean, *sd]);
+        let values = walks.iter().filter(|w| !w.is_simulated).map(|w| w.changes[i]).collect();
+        line(report, ["3", ""], what, values, [*mean, *sd]);
     }
-    report.heading("Table 4: errors of computed muscle control, mm and deg");
-    for (i, (what, _, _, mean, sd)) in WALKING_ERRORS.iter().enumerate() {
-        let values = walks.iter().map(|w| w.errors[i]).filter(|x| x.is_finite()).collect();
-        line(report, "4", what, values, [*mean, *sd]);
-    }
-    report.heading("Table 5: forces of the foot springs, N");
-    for (i, (what, _, mean, sd)) in WALKING_REACTIONS.iter().enumerate() {
-        let values = walks.iter().map(|w| w.reactions[i]).collect();
-        line(report, "5", what, values, [*mean, *sd]);
+    for (k, window) in windows.iter().map(f64::to_string).enumerate() {
+        report.heading(&format!(
+            "Table 4: errors of computed muscle control, windows of {window} s, mm and deg"
+        ));
+        for (i, (what, _, _, mean, sd)) in WALKING_ERRORS.iter().enumerate() {
+            let values = walks.iter().map(|w| w.controls[k].errors[i]).filter(|x| x.is_finite()).collect();
+            line(report, ["4", &window], what, values, [*mean, *sd]);
+        }
+        report.heading(&format!("Table 5: forces of the foot springs, windows of {window} s, N"));
+        for (i, (what, _, mean, sd)) in WALKING_REACTIONS.iter().enumerate() {
+            let values = walks.iter().map(|w| w.controls[k].reactions[i]).collect();
+            line(report, ["5", &window], what, values, [*mean, *sd]);
+        }
     }
     folder.table("tables", "Half a gait cycle: our walkers and the published ones", &sheet)?;
     report.close();

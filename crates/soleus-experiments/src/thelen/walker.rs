@@ -16,22 +16,32 @@ pub struct Walker {
     loads: PathBuf,
     /// Beginning and end, s: one foot strike and the next.
     range: [f64; 2],
+    /// Whether the motion was simulated, without residuals.
+    is_simulated: bool,
 }
 
 /// What came of it.
 pub struct Walk {
     pub name: &'static str,
     pub duration: f64,
+    /// Whether the motion was simulated, without residuals.
+    pub is_simulated: bool,
     /// Changes of the pelvis (AP, ML, SI, mm) and the back (flexion, bending, rotation, deg).
     pub changes: [f64; 6],
     pub residual_over_weight: f64,
+    /// By length of a window.
+    pub controls: Vec<Control>,
+    /// Time of REA and of CMC with the first length, s.
+    pub seconds: [Option<f64>; 2],
+}
+
+/// Computed muscle control of a walk in windows of one length.
+pub struct Control {
     /// Errors in the order of Table 4, over both sides; NaN where the model has no such coordinate.
     pub errors: Vec<f64>,
     /// Forces of the springs along x, z and y, N.
     pub reactions: [f64; 3],
     pub weak_windows: usize,
-    /// Time of REA and CMC, s.
-    pub seconds: [Option<f64>; 2],
 }
 
 impl Walker {
@@ -42,6 +52,18 @@ impl Walker {
         let gait2392 = walking.join("gait2392_subject01");
         let rajagopal = walking.join("rajagopal_3d");
         let arnold = walking.join("arnold_subject02");
+        // Simulations that track measured walks: they have been free of residuals before, so that Table 3 has nothing to change.
+        let simulated = |name, subject: &str, range| {
+            let folder = walking.join(format!("arnold2013_subject{subject}"));
+            Walker {
+                name,
+                model: folder.join(format!("subject{subject}_final.osim")),
+                motion: folder.join("unperturbed.sto"),
+                loads: folder.join("grf.mot"),
+                range,
+                is_simulated: true,
+            }
+        };
         let walkers = vec![
             Walker {
                 name: "gait2354, subject01",
@@ -49,6 +71,7 @@ impl Walker {
                 motion: gait2354.join("subject01_walk1_ik.mot"),
                 loads: gait2354.join("subject01_walk1_grf.xml"),
                 range: [0.618, 1.247],
+                is_simulated: false,
             },
             Walker {
                 name: "gait2392, subject01, 92 muscles",
@@ -56,6 +79,7 @@ impl Walker {
                 motion: gait2354.join("subject01_walk1_ik.mot"),
                 loads: gait2354.join("subject01_walk1_grf.xml"),
                 range: [0.618, 1.247],
+                is_simulated: false,
             },
             Walker {
                 name: "Rajagopal 2016",
@@ -63,6 +87,7 @@ impl Walker {
                 motion: rajagopal.join("coordinates.mot"),
                 loads: rajagopal.join("grf_walk.xml"),
                 range: [0.836, 1.411],
+                is_simulated: false,
             },
             Walker {
                 name: "Arnold 2013, subject02",
@@ -70,26 +95,34 @@ impl Walker {
                 motion: arnold.join("subject02_walk3_ik_solution.mot"),
                 loads: arnold.join("external_loads.xml"),
                 range: [0.735, 1.258],
+                is_simulated: false,
             },
+            simulated("Arnold 2013, subject01, simulated", "01", [3.39, 3.957]),
+            simulated("Arnold 2013, subject04, simulated", "04", [1.415, 1.975]),
         ];
         let is_there = |w: &Walker| [&w.model, &w.motion, &w.loads].iter().all(|f| f.is_file());
         walkers.into_iter().filter(is_there).collect()
     }
 
     /// Eliminates residuals, and controls the muscles along what is left.
-    pub fn run(&self, window: f64) -> Result<Walk, Error> {
+    pub fn run(&self, windows: &[f64]) -> Result<Walk, Error> {
         desk::enter(Some(1), true, |cx| {
             let clock = || cx.monitor.seconds();
             let begin = clock();
             let rea = self.elimination().run(cx)?;
             let middle = clock();
-            let cmc = ComputedMuscleControl { window, ..self.control(cx, &rea)? }.run(cx)?;
-            let end = clock();
+            let (mut controls, mut end) = (Vec::new(), None);
+            for &window in windows {
+                let cmc = ComputedMuscleControl { window, ..self.control(cx, &rea)? }.run(cx)?;
+                end = end.or_else(clock);
+                let rows = cmc.report.published_tables();
+                let of = |table: u8| rows.iter().filter(move |r| r.table == table).map(|r| r.rms);
+                let mut reactions = [f64::NAN; 3];
+                reactions.iter_mut().zip(of(5)).for_each(|(r, x)| *r = x);
+                let weak_windows = cmc.report.short_windows;
+                controls.push(Control { errors: of(4).collect(), reactions, weak_windows });
+            }
             let took = |a: Option<f64>, b: Option<f64>| Some(b? - a?);
-            let rows = cmc.report.published_tables();
-            let of = |table: u8| rows.iter().filter(move |r| r.table == table).map(|r| r.rms);
-            let mut reactions = [f64::NAN; 3];
-            reactions.iter_mut().zip(of(5)).for_each(|(r, x)| *r = x);
             let factors = [1e3, 1e3, 1e3, 1f64.to_degrees(), 1f64.to_degrees(), 1f64.to_degrees()];
             let mut changes = [f64::NAN; 6];
             for ((out, c), factor) in changes.iter_mut().zip(ordered(&rea)).zip(factors) {
@@ -98,11 +131,10 @@ impl Walker {
             Ok(Walk {
                 name: self.name,
                 duration: self.range[1] - self.range[0],
+                is_simulated: self.is_simulated,
                 changes,
                 residual_over_weight: rea.found.residual[0].max(rea.found.residual[1]) / rea.weight,
-                errors: of(4).collect(),
-                reactions,
-                weak_windows: cmc.report.short_windows,
+                controls,
                 seconds: [took(begin, middle), took(middle, end)],
             })
         })
@@ -135,7 +167,7 @@ impl Walker {
                 loads: Some(self.loads.clone()),
                 reserves: vec![1.0],
                 // Nothing pushes the pelvis but the ground.
-                exclude: residuals(&model),
+                exclude: ground(&model),
                 tasks: names.map(task).collect(),
                 ..Default::default()
             },
@@ -246,10 +278,11 @@ fn likeness(early: &TrackedMotion, late: &TrackedMotion, whole: &TrackedMotion, 
     })
 }
 
-/// Actuators of a model that push its pelvis from nowhere.
-fn residuals(model: &Model) -> Vec<String> {
+/// Actuators of a model that push its pelvis from nowhere, and contacts, which would push in addition to the measured loads.
+fn ground(model: &Model) -> Vec<String> {
     let pushes = |f: &&Force| match &f.kind {
         ForceKind::CoordinateActuator(a) => model.coordinates[a.coordinate.0].name.starts_with("pelvis_"),
+        ForceKind::SmoothSphereHalfSpaceForce(_) => true,
         _ => false,
     };
     model.forces.iter().filter(pushes).map(|f| f.name.clone()).collect()

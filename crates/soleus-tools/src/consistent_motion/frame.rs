@@ -3,7 +3,9 @@
 use super::angular;
 use super::basis::Basis;
 use super::parameters::{Kind, Parameters};
+use super::pose::{ORTHONORMAL, PoseRoom, PoseRoot};
 use super::{Error, Fit, Measured, Settings};
+use crate::free_motion::{FreeBody, MOBILITIES, NUMBERS, nearest_pose};
 use soleus_dynamics::implicit::{
     ImplicitJacobian, ImplicitSystem, JacobianWorkspace, Parameter, ParameterWorkspace,
 };
@@ -11,15 +13,17 @@ use soleus_dynamics::kinematics::Resolve;
 use soleus_dynamics::multibody::compute_generalized_forces;
 use soleus_dynamics::{Options, State, System, Workspace};
 use soleus_math::function::GcvSpline;
-use soleus_math::{Dual, SpatialVec, Vec3};
+use soleus_math::{Dual, Rotation, SpatialVec, Vec3};
 use soleus_model::Model;
 use soleus_model::force::ForceKind;
 use std::ops::Range;
 
 /// The data, and how much they count.
 pub(super) struct Frames<'a> {
-    /// Number of mobilities.
+    /// Number of functions: one for each mobility, and further numbers of a root's pose.
     pub n: usize,
+    /// Number of mobilities.
+    mobilities: usize,
     times: &'a [f64],
     /// The given coordinates by frame and mobility.
     given: &'a [Vec<f64>],
@@ -38,8 +42,27 @@ pub(super) struct Frames<'a> {
     pub weight: f64,
     /// Whether each mobility turns something.
     turns: Vec<bool>,
-    /// First mobilities of joints whose speeds are an angular velocity.
+    /// First mobilities of joints whose speeds are an angular velocity, except a root by its pose.
     angular: Vec<usize>,
+    /// A root that moves freely.
+    pose: Option<GivenPose>,
+}
+
+/// A root by its pose, and how near it is to be to what was given.
+struct GivenPose {
+    root: PoseRoot,
+    /// By frame.
+    given: Vec<(Rotation<f64>, Vec3<f64>)>,
+    /// Of the squares of turn and distance, rad⁻² and m⁻².
+    weights: [f64; 2],
+}
+
+impl GivenPose {
+    /// Turn and distance from where the root was given.
+    fn off(&self, room: &PoseRoom, frame: usize) -> [Vec3<f64>; 2] {
+        let ((R, p), (given, place)) = (room.pose(), self.given[frame]);
+        [(R * given.inverse()).to_rotation_vector(), p - place]
+    }
 }
 
 /// How far a coordinate may well be from where it was given, so that one that no marker sees stays: rad and m. Markers say a hundred
@@ -57,8 +80,10 @@ impl<'a> Frames<'a> {
         given: &'a [Vec<f64>],
         measured: &'a Measured,
         s: &Settings,
-        root: Range<usize>,
+        node: usize,
     ) -> Self {
+        let of_node = &system.tree.nodes[node];
+        let root = of_node.u0..of_node.u0 + of_node.nu;
         let n = system.tree.num_mobilities;
         let mut ws = system.workspace::<f64>();
         system.compute_kinematics(&system.default_state, &mut ws);
@@ -77,6 +102,19 @@ impl<'a> Frames<'a> {
             Measured::Markers(_) => of(GIVEN_SD[0].powi(-2) / count, GIVEN_SD[1].powi(-2) / count),
             Measured::Motion => coordinate_weight.iter().map(|w| HELD_TWICE * w).collect(),
         };
+        let mut coordinate_weight = coordinate_weight;
+        let pose = PoseRoot::new(system, node).map(|root| {
+            // The same weights, of what does not depend on the laboratory's axes.
+            let mut weights = [0.0; 2];
+            let mut body = FreeBody::new(system, node);
+            for i in 0..MOBILITIES {
+                let (own, other) = (&mut coordinate_weight[root.u0 + i], &mut ridge[root.u0 + i]);
+                weights[usize::from(!turns[root.u0 + i])] = *own + *other;
+                (*own, *other) = (0.0, 0.0);
+            }
+            let pose = |q: &Vec<f64>| body.pose_at(system, &root.own(q));
+            GivenPose { given: given.iter().map(pose).collect(), root, weights }
+        });
         for (name, weight) in &s.held {
             let c = model.coordinates.iter().position(|c| c.name == *name);
             if let Some(w) = c.and_then(|c| ridge.get_mut(system.tree.mobility_of_coordinate[c])) {
@@ -84,19 +122,23 @@ impl<'a> Frames<'a> {
             }
         }
         let angular = system.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
+        let angular = angular.map(|n| n.u0).filter(|u| pose.as_ref().is_none_or(|p| p.root.u0 != *u));
+        let functions = n + pose.as_ref().map_or(0, |_| PoseRoot::MORE);
         let mut frames = Frames {
-            n,
+            n: functions,
+            mobilities: n,
             times,
             given,
             measured,
             marker_weight,
             coordinate_weight,
             ridge,
-            rough: vec![0.0; n],
+            rough: vec![0.0; functions],
             root,
             weight: model.total_mass() * model.gravity.norm().max(1.0),
             turns,
-            angular: angular.map(|n| n.u0).collect(),
+            angular: angular.collect(),
+            pose,
         };
         // How much the data say about each coordinate, on average; the roughness is weighed against that.
         let mut seen = frames.coordinate_weight.clone();
@@ -135,9 +177,84 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Rows of equations per frame: residuals and the model's constraints on positions.
+    /// Replaces the numbers of the root's axes at the frames by those of the nearest rotations: a step is along them, to first order.
+    pub fn retract(&self, basis: &Basis, c: &mut [f64]) {
+        let Some(pose) = &self.pose else { return };
+        let mut columns = vec![Vec::with_capacity(basis.len()); NUMBERS];
+        for row in &basis.rows {
+            let value = |number: usize| {
+                let at = |k: usize| c[(row.first + k) * self.n + pose.root.function(number)];
+                row.at.iter().enumerate().map(|(k, a)| a[0] * at(k)).sum::<f64>()
+            };
+            let y: [f64; NUMBERS] = std::array::from_fn(value);
+            let axes = nearest_pose(&y).map(|(R, _)| [0, 1, 2].map(|i| R.axis(i).to_array()));
+            for (number, column) in columns.iter_mut().enumerate().take(9) {
+                column.push(axes.map_or(y[number], |axes| axes[number / 3][number % 3]));
+            }
+        }
+        for (number, column) in columns.iter().enumerate().take(9) {
+            for (k, x) in basis.interpolate(column).into_iter().enumerate() {
+                c[k * self.n + pose.root.function(number)] = x;
+            }
+        }
+    }
+
+    /// Whether a mobility is one of a root by its pose.
+    fn is_posed(&self, mobility: usize) -> bool {
+        self.pose.is_some() && self.root.contains(&mobility)
+    }
+
+    /// Turns what speeds of the root do to a point of a body into what the numbers of its pose do.
+    fn by_pose(&self, system: &System, room: &Room, body: usize, p: Vec3<f64>, d: &mut [Vec3<f64>]) {
+        let (Some(pose), Some(own)) = (&self.pose, &room.pose) else { return };
+        let mut b = body;
+        while b != 0 && b != pose.root.node {
+            b = system.tree.nodes[b].parent;
+        }
+        (0..NUMBERS).for_each(|k| d[pose.root.function(k)] = Vec3::zero());
+        if b == 0 {
+            return;
+        }
+        let arm = p - room.ws.kin.X_GB[b].p;
+        let axes = [0, 1, 2].map(Vec3::unit);
+        for (a, axis) in axes.into_iter().enumerate() {
+            // The turn that moves the point along this axis by the arm.
+            let w = arm.cross(axis).to_array();
+            let v = axis.to_array();
+            let row = own.by_rates(&[w[0], w[1], w[2], v[0], v[1], v[2]]);
+            for (k, x) in row.into_iter().enumerate() {
+                let d = &mut d[pose.root.function(k)];
+                match a {
+                    0 => d.x = x,
+                    1 => d.y = x,
+                    _ => d.z = x,
+                }
+            }
+        }
+    }
+
+    /// Rows of equations per frame: residuals, the model's constraints on positions, and those of a pose.
     pub fn rows_per_frame(&self, system: &System) -> usize {
-        self.root.len() + system.constraints.num_position()
+        self.root.len() + system.constraints.num_position() + self.pose.as_ref().map_or(0, |_| ORTHONORMAL)
+    }
+
+    /// Sizes of the errors of a frame's equations, with whether they are residuals: components that depend on axes count together.
+    pub fn sizes<'e>(&self, errors: &'e [f64]) -> impl Iterator<Item = (bool, f64)> + 'e {
+        let residuals = self.num_residuals();
+        let together = if self.pose.is_some() { 3 } else { 1 };
+        let (residuals, others) = errors.split_at(residuals);
+        let norm = |e: &[f64]| e.iter().map(|x| x * x).sum::<f64>().sqrt();
+        residuals
+            .chunks(together)
+            .map(move |e| (true, norm(e)))
+            .chain(others.iter().map(|e| (false, e.abs())))
+    }
+
+    /// Values of the functions at the coordinates of each frame.
+    pub fn functions(&self, system: &System) -> Vec<Vec<f64>> {
+        let Some(pose) = &self.pose else { return self.given.to_vec() };
+        let mut body = FreeBody::new(system, pose.root.node);
+        self.given.iter().map(|q| pose.root.functions(system, &mut body, q)).collect()
     }
 
     /// Number of equations that are residuals.
@@ -253,6 +370,7 @@ fn at([x, y, z]: &[GcvSpline; 3], t: f64) -> Vec3<f64> {
 
 /// Memory of one thread.
 struct Room {
+    pose: Option<PoseRoom>,
     x: State<f64>,
     xdot: Vec<f64>,
     /// Second rates of the coordinates.
@@ -333,9 +451,10 @@ impl<'a> Evaluator<'a> {
 
     fn room(&self) -> Room {
         Room {
+            pose: self.frames.pose.as_ref().map(|p| PoseRoom::new(self.system, &p.root)),
             x: self.system.default_state.clone(),
             xdot: vec![0.0; self.implicit.num_states()],
-            qddot: vec![0.0; self.frames.n],
+            qddot: vec![0.0; self.frames.mobilities],
             controls: vec![0.0; self.system.num_controls],
             lambda: vec![0.0; self.implicit.num_multipliers()],
             r: vec![0.0; self.implicit.num_residuals()],
@@ -345,7 +464,7 @@ impl<'a> Evaluator<'a> {
 
     /// Writes time, coordinates, speeds and accelerations of a frame.
     fn place(&self, basis: &Basis, c: &[f64], frame: usize, room: &mut Room) {
-        let n = self.frames.n;
+        let (n, functions) = (self.frames.mobilities, self.frames.n);
         room.x.time = self.frames.times[frame];
         let row = &basis.rows[frame];
         room.x.q.fill(0.0);
@@ -353,7 +472,7 @@ impl<'a> Evaluator<'a> {
         room.xdot.fill(0.0);
         for (k, a) in row.at.iter().enumerate() {
             for j in 0..n {
-                let c = c[(row.first + k) * n + j];
+                let c = c[(row.first + k) * functions + j];
                 room.x.q[j] += a[0] * c;
                 room.x.u[j] += a[1] * c;
                 room.xdot[n + j] += a[2] * c;
@@ -367,13 +486,47 @@ impl<'a> Evaluator<'a> {
             room.x.u[u..u + 3].copy_from_slice(&omega);
             room.xdot[n + u..n + u + 3].copy_from_slice(&rate);
         }
+        if let (Some(pose), Some(own)) = (&self.frames.pose, &mut room.pose) {
+            let mut y = [[0.0; NUMBERS]; 3];
+            for (k, a) in row.at.iter().enumerate() {
+                for number in 0..NUMBERS {
+                    let c = c[(row.first + k) * functions + pose.root.function(number)];
+                    (0..3).for_each(|order| y[order][number] += a[order] * c);
+                }
+            }
+            let near = pose.root.own(&self.frames.given[frame]);
+            let (rates, udot) = room.xdot.split_at_mut(n);
+            own.place(self.system, &pose.root, y, &near, &mut room.x, [rates, udot]);
+        }
+    }
+
+    /// Coordinates of all frames.
+    pub fn coordinates(&self, basis: &Basis, c: &[f64]) -> Vec<Vec<f64>> {
+        let mut room = self.room();
+        let mut of = |frame: usize| {
+            self.place(basis, c, frame, &mut room);
+            room.x.q.clone()
+        };
+        (0..basis.len()).map(&mut of).collect()
     }
 
     /// Errors of the equations, in units of weight where they are residuals, after the residual was computed.
     fn errors(&self, room: &Room) -> Vec<f64> {
-        let n = self.frames.n;
-        let residuals = self.frames.root.clone().map(|m| room.r[n + m] / self.frames.weight);
-        residuals.chain(room.ws.constraints.qerr.iter().copied()).collect()
+        let constraints = room.ws.constraints.qerr.iter().copied();
+        let pose = room.pose.iter().flat_map(PoseRoom::orthonormality);
+        self.residuals(room)
+            .into_iter()
+            .map(|r| r / self.frames.weight)
+            .chain(constraints)
+            .chain(pose)
+            .collect()
+    }
+
+    /// Residuals, N and N m: by mobility, or as a wrench.
+    fn residuals(&self, room: &Room) -> Vec<f64> {
+        let n = self.frames.mobilities;
+        let r = &room.r[n + self.frames.root.start..n + self.frames.root.end];
+        room.pose.as_ref().map_or_else(|| r.to_vec(), |pose| pose.wrench(r).to_vec())
     }
 
     fn compute(&self, basis: &Basis, c: &[f64], frame: usize, room: &mut Room) {
@@ -421,12 +574,13 @@ impl<'a> Evaluator<'a> {
         pw: &mut ParameterWorkspace,
     ) -> Terms {
         let f = self.frames;
-        let n = f.n;
+        let n = f.mobilities;
         self.place(basis, c, frame, room);
         let Room { x, xdot, controls, lambda, r, ws, .. } = room;
         self.implicit.compute_jacobian(x, xdot, controls, lambda, ws, jw, r, jac);
         let errors = self.errors(room);
-        let rows = errors.len();
+        // Those that the model has.
+        let rows = f.root.len() + self.system.constraints.num_position();
 
         // Residuals by q, u and u̇; the model's constraints by q.
         let mut J = [vec![0.0; rows * n], vec![0.0; rows * n], vec![0.0; rows * n]];
@@ -464,7 +618,22 @@ impl<'a> Evaluator<'a> {
             }
         }
 
-        let Jp = self.parameter_columns(room, pw, rows);
+        let mut Jp = self.parameter_columns(room, pw, rows);
+        if let (Some(pose), Some(own)) = (&f.pose, &mut room.pose) {
+            let count = self.parameters.list.len();
+            own.to_wrench(&mut Jp[..first * count], count);
+            Jp.resize(errors.len() * count, 0.0);
+            let w = std::array::from_fn(|i| errors[i]);
+            J = own.by_functions(self.system, &pose.root, &room.x, &room.xdot[n..2 * n], &w, J, first);
+            for row in own.orthonormality_slopes() {
+                let mut slopes = vec![0.0; f.n];
+                (0..NUMBERS).for_each(|k| slopes[pose.root.function(k)] = row[k]);
+                J[0].extend(slopes);
+            }
+            (1..3).for_each(|o| J[o].resize(errors.len() * f.n, 0.0));
+        }
+        // From here on by function.
+        let n = f.n;
         let (mut A, mut g) = (vec![0.0; n * n], vec![0.0; n]);
         let mut d = vec![Vec3::zero(); n];
         let mut offsets = Vec::new();
@@ -474,6 +643,7 @@ impl<'a> Evaluator<'a> {
         for (k, w, body, p, off) in f.targets(self.system, frame, &room.ws) {
             point_jacobian(self.system, &room.ws, body, p, &mut d);
             f.by_angles(&room.x.q, &mut d);
+            f.by_pose(self.system, room, body, p, &mut d);
             let moved: Vec<usize> = (0..n).filter(|&j| d[j].norm_sq() > 0.0).collect();
             for &i in &moved {
                 let wd = d[i] * w;
@@ -489,10 +659,36 @@ impl<'a> Evaluator<'a> {
                 offsets.push((at, w, rows, axes.map(|a| a.dot(off))));
             }
         }
+        if let (Some(pose), Some(own)) = (&f.pose, &room.pose) {
+            // Rows of what is to be small, with their weights and values: turn, distance, and coordinates of the root that are held.
+            let off = pose.off(own, frame).map(Vec3::to_array);
+            let unit =
+                |k: usize| -> [f64; MOBILITIES] { std::array::from_fn(|i| if i == k { 1.0 } else { 0.0 }) };
+            let near = (0..MOBILITIES).map(|k| (unit(k), pose.weights[k / 3], off[k / 3][k % 3]));
+            let held = (0..MOBILITIES).map(|k| {
+                let j = pose.root.u0 + k;
+                (*own.coordinate(k), f.ridge[j], room.x.q[j] - f.given[frame][j])
+            });
+            for (twist, w, value) in near.chain(held).filter(|(_, w, _)| *w > 0.0) {
+                let row = own.by_rates(&twist);
+                for (a, x) in row.iter().enumerate() {
+                    let i = pose.root.function(a);
+                    g[i] += w * x * value;
+                    for (b, y) in row.iter().enumerate() {
+                        let j = pose.root.function(b);
+                        if j <= i {
+                            A[i * n + j] += w * x * y;
+                        }
+                    }
+                }
+            }
+        }
         for j in 0..n {
-            let w = f.coordinate_weight[j] + f.ridge[j];
-            A[j * n + j] += w;
-            g[j] += w * (room.x.q[j] - f.given[frame][j]);
+            if j < f.mobilities && !f.is_posed(j) {
+                let w = f.coordinate_weight[j] + f.ridge[j];
+                A[j * n + j] += w;
+                g[j] += w * (room.x.q[j] - f.given[frame][j]);
+            }
             for i in 0..j {
                 A[i * n + j] = A[j * n + i];
             }
@@ -503,7 +699,7 @@ impl<'a> Evaluator<'a> {
     /// ∂c/∂p, row by row.
     fn parameter_columns(&self, room: &mut Room, pw: &mut ParameterWorkspace, rows: usize) -> Vec<f64> {
         let f = self.frames;
-        let (n, count) = (f.n, self.parameters.list.len());
+        let (n, count) = (f.mobilities, self.parameters.list.len());
         let mut Jp = vec![0.0; rows * count];
         if !self.inertial.is_empty() {
             let size = self.implicit.num_residuals();
@@ -582,9 +778,13 @@ impl<'a> Evaluator<'a> {
             for (w, _, _, off) in f.markers(self.system, frame, &room.ws) {
                 cost += 0.5 * w * off.norm_sq();
             }
-            for j in 0..f.n {
+            for j in 0..f.mobilities {
                 let w = f.coordinate_weight[j] + f.ridge[j];
                 cost += 0.5 * w * (room.x.q[j] - f.given[frame][j]).powi(2);
+            }
+            if let (Some(pose), Some(own)) = (&f.pose, &room.pose) {
+                let squares = pose.off(own, frame).map(|v| v.norm_sq());
+                cost += 0.5 * (pose.weights[0] * squares[0] + pose.weights[1] * squares[1]);
             }
             errors.extend(self.errors(&room));
         }
@@ -605,14 +805,21 @@ impl<'a> Evaluator<'a> {
                 squares += off.norm_sq();
                 seen += 1;
             }
-            for j in 0..f.n {
+            for j in (0..f.mobilities).filter(|j| !f.is_posed(*j)) {
                 let (sum, number) = &mut changes[usize::from(!f.turns[j])];
                 *sum += (room.x.q[j] - f.given[frame][j]).powi(2);
                 *number += 1;
             }
+            if let (Some(pose), Some(own)) = (&f.pose, &room.pose) {
+                for ((sum, number), off) in changes.iter_mut().zip(pose.off(own, frame)) {
+                    *sum += off.norm_sq();
+                    *number += 3;
+                }
+            }
             let mut sums = [0.0; 2];
-            for m in f.root.clone() {
-                sums[usize::from(f.turns[m])] += room.r[f.n + m].powi(2);
+            for (i, r) in self.residuals(&room).into_iter().enumerate() {
+                let is_moment = if f.pose.is_some() { i < 3 } else { f.turns[f.root.start + i] };
+                sums[usize::from(is_moment)] += r * r;
             }
             for k in 0..2 {
                 fit.residual_rms[k] += sums[k] / count;

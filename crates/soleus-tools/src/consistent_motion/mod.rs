@@ -1,6 +1,7 @@
 //! Dynamically consistent motion: adjusts motion, measured loads and masses so that they agree over a whole trial.
 //!
-//! The unknowns are the coordinates q(t), natural quintic splines over the frames, and parameters p: marker offsets,
+//! The unknowns are the coordinates q(t), natural quintic splines over the frames (of a root that moves freely, the numbers of
+//! its pose, so that the result does not depend on the laboratory's axes), and parameters p: marker offsets,
 //! masses and mass centres, offsets of the points of loads and torques along them, gains and tilts of the loads, and a
 //! delay of the loads.
 //! With r the generalized forces of the root (the residuals of inverse dynamics) at every frame,
@@ -22,6 +23,7 @@ mod basis;
 mod frame;
 mod matrix;
 mod parameters;
+mod pose;
 
 pub use parameters::Quantity;
 
@@ -259,30 +261,22 @@ pub fn reconcile(
     let system = parameters.system()?;
     let tree = &system.tree;
     let (root, _) = root(tree).filter(|(node, _)| tree.nodes[*node].nu > 0).ok_or(Error::NoRoot)?;
-    let rows = tree.nodes[root].u0..tree.nodes[root].u0 + tree.nodes[root].nu;
 
-    let speeds = tree.num_mobilities;
-    let equations = rows.len() + system.constraints.num_position();
-    let entries = Kkt::entries(times.len(), speeds, equations, parameters.list.len());
+    let basis = Basis::new(times);
+    let q = coordinates(&model, &system, start)?;
+    let frames = Frames::new(&model, &system, times, &q, measured, settings, root);
+    let (speeds, equations) = (tree.num_mobilities, frames.rows_per_frame(&system));
+    let entries = Kkt::entries(times.len(), frames.n, equations, parameters.list.len());
     if entries > MOST_ENTRIES {
         return Err(Error::TooLarge { frames: times.len(), speeds, entries, most: MOST_ENTRIES });
     }
 
-    let basis = Basis::new(times);
-    let q = coordinates(&model, &system, start)?;
-    let frames = Frames::new(&model, &system, times, &q, measured, settings, rows);
-    let coefficients = spline_coefficients(&basis, &q, tree.num_mobilities);
+    let coefficients = spline_coefficients(&basis, &frames.functions(&system), frames.n);
     let mut search = Search {
         basis: &basis,
         frames: &frames,
         settings,
-        kkt: Kkt::new(
-            &basis,
-            frames.n,
-            frames.rows_per_frame(&system),
-            parameters.list.len(),
-            parameters.has_mass(),
-        ),
+        kkt: Kkt::new(&basis, frames.n, equations, parameters.list.len(), parameters.has_mass()),
         x: Iterate { coefficients, parameters },
     };
     let before = search.fit_of(0.0, 0, true)?;
@@ -291,7 +285,7 @@ pub fn reconcile(
         curve.push(search.solve(Some(sd), going_on)?);
     }
     let fit = search.solve(settings.residual_sd, going_on)?;
-    let q = search.x.values(&basis, frames.n);
+    let q = search.coordinates()?;
     let (model, loads) = search.x.parameters.applied();
     let motion = table(&model, &system, &q, times, start)?;
     let quantities = search.x.parameters.quantities(&model);
@@ -397,20 +391,6 @@ impl Iterate {
         next.parameters.move_by(p, part);
         next
     }
-
-    /// Coordinates by frame and mobility.
-    fn values(&self, basis: &Basis, n: usize) -> Vec<Vec<f64>> {
-        let mut all = Vec::with_capacity(basis.len());
-        for row in &basis.rows {
-            let mut q = vec![0.0; n];
-            for (k, a) in row.at.iter().enumerate() {
-                let c = &self.coefficients[(row.first + k) * n..(row.first + k + 1) * n];
-                q.iter_mut().zip(c).for_each(|(q, c)| *q += a[0] * c);
-            }
-            all.push(q);
-        }
-        all
-    }
 }
 
 /// Residuals that count as none, N and N m.
@@ -485,7 +465,7 @@ impl Search<'_> {
             let mut part = 1.0;
             let mut taken: Option<(Iterate, State)> = None;
             for _ in 0..8 {
-                let (next, state) = self.corrected(self.x.moved(&step, part), sd)?;
+                let (next, state) = self.corrected(self.moved(&self.x, &step, part), sd)?;
                 let gains = state.is_better_than(&now) || state.keeps_promise_of(part, &now);
                 if gains || taken.as_ref().is_none_or(|(_, t)| state.violation < t.violation) {
                     taken = Some((next, state));
@@ -511,6 +491,13 @@ impl Search<'_> {
         self.fit_of(sd.unwrap_or(0.0), iterations, converged)
     }
 
+    /// A part of a step, with the poses at the frames brought back to rotations.
+    fn moved(&self, x: &Iterate, step: &[f64], part: f64) -> Iterate {
+        let mut next = x.moved(step, part);
+        self.frames.retract(self.basis, &mut next.coefficients);
+        next
+    }
+
     /// Brings a step on to the curved equations: the matrix of the step serves again, with what is left of them on the right.
     fn corrected(&mut self, x: Iterate, sd: Option<f64>) -> Result<(Iterate, State), Error> {
         let mut state = self.state(&x, sd)?;
@@ -523,7 +510,7 @@ impl Search<'_> {
                 break;
             }
             let step = self.kkt.correct(&state.errors);
-            let next = x.moved(&step, 1.0);
+            let next = self.moved(&x, &step, 1.0);
             let after = self.state(&next, sd)?;
             if !(after.violation < 0.5 * state.violation) {
                 break;
@@ -540,23 +527,29 @@ impl Search<'_> {
         let mut objective =
             objective + self.frames.roughness(self.basis, &x.coefficients) + x.parameters.prior();
         let rows = self.frames.rows_per_frame(&system);
-        let is_residual = |i: usize| i % rows < self.frames.num_residuals();
         let mut violation = 0.0;
         let mut worst = 0.0f64;
-        for (i, e) in errors.iter().enumerate() {
+        for (is_residual, e) in errors.chunks(rows.max(1)).flat_map(|e| self.frames.sizes(e)) {
             match sd {
-                Some(sd) if is_residual(i) => {
+                Some(sd) if is_residual => {
                     objective += 0.5 * (e * self.frames.weight / sd).powi(2) / self.basis.len() as f64;
                 }
                 _ => {
-                    violation += e.abs();
-                    worst = worst.max(e.abs());
+                    violation += e;
+                    worst = worst.max(e);
                 }
             }
         }
         // Below the tolerance less is no better.
         let violation = violation.max(RESIDUAL_TOLERANCE / self.frames.weight);
         Ok(State { objective, violation, worst, errors })
+    }
+
+    /// Coordinates by frame and mobility.
+    fn coordinates(&self) -> Result<Vec<Vec<f64>>, Error> {
+        let system = self.x.parameters.system()?;
+        let evaluator = Evaluator::new(&system, self.frames, &self.x.parameters)?;
+        Ok(evaluator.coordinates(self.basis, &self.x.coefficients))
     }
 
     fn fit_of(&self, residual_sd: f64, iterations: usize, converged: bool) -> Result<Fit, Error> {

@@ -173,8 +173,7 @@ impl Reconcile {
         // Inverse dynamics on its own says whether there are residuals left, and what they were as it is usually done.
         let residuals_of = |model: &Model, forces: &[Force], motion: &Table, cutoff_hz: Option<f64>| {
             let excluded = self.exclude.clone();
-            let id =
-                inverse_dynamics::Settings { cutoff_hz, excluded, root_angles: true, ..Default::default() };
+            let id = inverse_dynamics::Settings { cutoff_hz, excluded, ..Default::default() };
             let moments = inverse_dynamics(model.clone(), forces.to_vec(), motion, &id)
                 .map_err(|e| failed(path, &Failed::Motion(e)))?;
             Ok::<_, Error>(residuals(model, &moments.generalized_forces).unwrap_or_default())
@@ -410,15 +409,14 @@ impl ReconciledMotion {
         text
     }
 
-    /// The command that finds these residuals in the files that are written: inverse dynamics by the angles of the root, as their splines
-    /// are those of the solution.
+    /// The command that finds these residuals in the files that are written.
     fn confirmation(&self) -> Option<String> {
         let r = &self.request;
         let (motion, loads) = (r.output.as_deref()?, r.loads_output.as_deref().or(r.loads.as_deref())?);
         let model = r.model_output.as_deref().unwrap_or(r.model.path());
         let [model, motion, loads] = [model, motion, loads].map(|p| p.display());
         Some(format!(
-            "soleus id --model {model} --motion {motion} --loads {loads} --exclude {} --root-angles --out id.sto",
+            "soleus id --model {model} --motion {motion} --loads {loads} --exclude {} --out id.sto",
             r.exclude.join(" ")
         ))
     }

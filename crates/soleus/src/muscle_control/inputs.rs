@@ -4,6 +4,7 @@ use super::Tracking;
 use crate::context::Context;
 use crate::error::{Error, nearest_hint};
 use crate::inputs::model::{Change, force_without};
+use crate::inputs::setup;
 use crate::inputs::table::{GAP_HINT, Take, read_in_order, read_numbers_of_motion};
 use soleus_dynamics::System;
 use soleus_io::setup::{ControlLimits, TrackedPoint, TrackingTask, read_control_limits, read_tracking_tasks};
@@ -354,13 +355,15 @@ pub fn range(
             range[0],
             range[1]
         );
-        return Err(Error::content(
-            request.motion.path(),
-            0,
-            "",
-            message,
-            "give a longer motion, or a shorter window",
-        ));
+        // Of a setup file the range is too short, unless the motion is.
+        let (file, line, hint) = match &request.asked_in {
+            Some(file) if last - first > window => {
+                let hint = "set final_time later, or initial_time earlier";
+                (file.as_path(), setup::line_of(cx, file, "final_time"), hint)
+            }
+            _ => (request.motion.path(), 0, "give a longer motion, or a shorter window"),
+        };
+        return Err(Error::content(file, line, "", message, hint));
     }
     Ok(range)
 }

@@ -375,8 +375,6 @@ impl Run<'_> {
             exclude: exclude.unwrap_or(InverseDynamics::default().exclude),
             from: trial.from,
             to: trial.to,
-            // Splines through the angles of the root are those that have no residuals.
-            root_angles: self.pipeline.reconcile.is_some() && trial.loads.is_some(),
             output: Some(folder.join("id.sto")),
             asked_in: Some(self.asked()),
             ..InverseDynamics::default()

@@ -215,6 +215,9 @@ fn issue_17_a_range_without_a_window_is_refused() {
     let words = error.to_string();
     assert!(error.kind() == ErrorKind::Input && words.contains("leaves no window of 0.01 s"), "{words}");
     assert!(words.contains("setup.xml:8") && words.contains("final_time to 0.05 or later"), "{words}");
+    let error = SetupFile::new("setup.xml").run(&Context::new(&setup(40_000, 0.005))).err().unwrap();
+    let words = error.to_string();
+    assert!(words.contains("setup.xml:8") && words.contains("does not exceed one window"), "{words}");
     SetupFile::new("setup.xml").run(&Context::new(&setup(40_000, 0.05))).unwrap().verdict().unwrap();
 
     let files = leg();
