@@ -155,7 +155,8 @@ fn normative(cycles: &[Cycles], name: &str) -> Option<Band> {
     let own = cycles.iter().flat_map(|c| &c.gait.curves).filter(|c| c.name == name);
     let (mean, sd) = list.beside(name, own)?;
     let [low, high] = edges(&mean, &sd);
-    Some(Band::new(list.source.clone(), percent(), low, high))
+    // The caption names the source.
+    Some(Band::new("normative", percent(), low, high))
 }
 
 /// Speed, cadence, lengths and times; one column for each trial and side.
