@@ -1,6 +1,6 @@
 """Plain Python functions on whole arrays, for prototypes: goals of optimal control, and controllers of simulations.
 
-They are slower than traced functions, and cannot be written into files. Python is called once for many points of time, never once for each.
+They are slower than traced functions, and cannot be written into files. Python is called once for many points in time, not once for each.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _column(goal: str, wanted: str, labels: Sequence[str]) -> str:
 
 
 def _word(label: str) -> str:
-    """What formulas call a column of a solution."""
+    """The name of a column of a solution in formulas."""
     owner, _, last = label.rpartition("/")
     if last in ("value", "speed"):
         return f"{'q' if last == 'value' else 'u'}[{owner.rpartition('/')[2]}]"

@@ -152,7 +152,7 @@ def map(
 
 
 def _identity(f: Any) -> bytes:
-    """What tells functions apart: their names, their code, and the values that they hold."""
+    """A key for a function: its name, its code and the values it contains."""
     if isinstance(f, partial):
         held = pickle.dumps((f.args, sorted(f.keywords.items())))
         return b"partial" + _identity(f.func) + held
@@ -170,7 +170,7 @@ def _code(code: Any) -> bytes:
 
 
 class _Kept:
-    """Results in a folder, by what was computed of what. Files are written under another name first, so that any number of processes may share it."""
+    """Results in a folder, by function and item. Files are written under a temporary name first, so that several processes can share the folder."""
 
     def __init__(self, f: Callable[..., Any], folder: pathlib.Path) -> None:
         self.folder = folder
@@ -195,7 +195,7 @@ class _Kept:
 
 
 class _Found:
-    """What is known of each item, and how far the work has come."""
+    """The state of each item, and the progress of the whole."""
 
     def __init__(self, items: list[Any], kept: _Kept | None) -> None:
         self.items, self.kept = items, kept
@@ -231,7 +231,7 @@ class _Found:
 
 
 def _submitted(f: Callable[[Any], Any], found: _Found, todo: list[int], on: str | Executor, workers: int | None, retries: int) -> None:
-    """On what has futures: what is done is noted in the order in which it is asked for; what has not begun when somebody stops it never does."""
+    """Runs on executors with futures. Results are recorded in the order of the items; after a stop, items that have not begun are cancelled."""
     if on == "ray":
         _on_ray(f, found, todo, workers, retries)
         return
@@ -270,8 +270,8 @@ def _submitted(f: Callable[[Any], Any], found: _Found, todo: list[int], on: str 
 
 
 def _next(arrived: SimpleQueue[Future[Any]]) -> Future[Any]:
-    """The next that is done. It looks up five times a second: where another library (polars) lets the system go on waiting after a signal, a wait
-    without end would not hear of Ctrl-C."""
+    """The next finished item. It wakes up five times a second: another library (polars) can make an endless wait continue after a signal, and
+    Ctrl-C would then have no effect."""
     while True:
         try:
             return arrived.get(timeout=0.2)
@@ -294,8 +294,8 @@ def _cores() -> int:
 
 
 def _on_processes(f: Callable[[Any], Any], found: _Found, waiting: list[int], workers: int | None, retries: int) -> None:
-    """A pool breaks as a whole when a worker dies. What was not done goes to a new pool; what was being worked on may have been the cause, so
-    that it goes alone."""
+    """A pool breaks as a whole when a worker dies. Items that were not finished go to a new pool; those that were running may have caused it, and
+    run alone."""
     import multiprocessing
 
     context = multiprocessing.get_context("spawn")
@@ -325,7 +325,7 @@ def _on_processes(f: Callable[[Any], Any], found: _Found, waiting: list[int], wo
                 for i in lost[: count + 1]:
                     deaths[i] = deaths.get(i, 0) + 1
                     if len(now) == 1 and deaths[i] > retries:
-                        found.put(i, (Failure("WorkerDied", "the process that worked on it ended"), 0.0))
+                        found.put(i, (Failure("WorkerDied", "its worker process ended"), 0.0))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
         waiting = [i for i in waiting if i not in done]

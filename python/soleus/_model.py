@@ -857,18 +857,18 @@ def _adjusted(adjust: Sequence[str] | None) -> dict[str, float]:
 
 
 def _check_units(markers: Any) -> None:
-    """Warns of positions whose unit is not known."""
+    """Warns about positions whose unit is unknown."""
     if isinstance(markers, Table) and markers.units is None:
         warnings.warn(
-            'the markers have no unit and are taken as m; say so with table.replace(metadata={"Units": "mm"})', UserWarning, stacklevel=3
+            'the markers have no unit and are taken as m; set it with table.replace(metadata={"Units": "mm"})', UserWarning, stacklevel=3
         )
 
 
 def _check_angles(motion: Any) -> None:
-    """Warns of angles whose unit is not known."""
+    """Warns about angles whose unit is unknown."""
     if isinstance(motion, Table) and motion.degrees is None:
         warnings.warn(
-            "the motion does not say whether angles are in degrees, and is taken as radians; say so with table.replace(degrees=True)",
+            "the motion does not say whether angles are in degrees, and is taken as radians; set it with table.replace(degrees=True)",
             UserWarning,
             stacklevel=3,
         )

@@ -19,7 +19,7 @@ def show_progress(shown: bool = True) -> None:
 
 
 class _Line:
-    """One line that is written again and again."""
+    """A line that is rewritten in place."""
 
     def __init__(self) -> None:
         self.begin = time.monotonic()
@@ -70,7 +70,7 @@ def _in_notebook() -> bool:
 
 
 def shower() -> Show | None:
-    """What shows progress, if somebody watches."""
+    """The progress display, if there is one."""
     if not _shown:
         return None
     return _Line() if _in_notebook() or sys.stderr.isatty() else None

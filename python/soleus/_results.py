@@ -418,7 +418,7 @@ class Written(Result):
 
 
 def _peak(column: Any) -> tuple[float, int]:
-    """The largest size of a value, and its row; 0 where nothing is known."""
+    """The largest absolute value, and its row; 0 if all are missing."""
     sizes = np.nan_to_num(np.abs(column), nan=0.0)
     row = int(np.argmax(sizes)) if sizes.size else 0
     return (float(sizes[row]) if sizes.size else 0.0), row
@@ -439,7 +439,7 @@ R = TypeVar("R", bound=Result)
 
 
 def _core_of(value: Any, memory: list[tuple[str, bytes]]) -> Any:
-    """What the compiled part takes in place of tables, models and loads."""
+    """Tables, models and loads in the form that the compiled module accepts."""
     from ._loads import ExternalLoads
     from ._model import Model
 

@@ -1,4 +1,4 @@
-"""Stopping what other threads compute: Python tells only its main thread of Ctrl-C."""
+"""Stopping computations in other threads: Python delivers Ctrl-C to its main thread only."""
 
 from __future__ import annotations
 

@@ -204,13 +204,13 @@ class Entry:
 
 
 def _named(options: dict[str, Any]) -> dict[str, Any]:
-    """Options under the names that requests have."""
+    """Options by the names used in requests."""
     return {("intervals" if k == "mesh" else k): v for k, v in options.items()}
 
 
 @functools.cache
 def _study_model() -> Any:
-    """The class of the model of a study: the model itself, whose parameters to optimise belong to the study."""
+    """The model of a study. Parameters to optimise belong to the study, not to the model."""
     from ._model import Component, Model
     from .formula import Controller, Force
 
@@ -257,7 +257,7 @@ class Study:
         return {"_tool": self._tool, "_request": self._request, "_model": None, "_callbacks": self._callbacks}
 
     def _sync(self) -> None:
-        """Takes over what was changed in the model."""
+        """Applies changes made to the model."""
         if self._model is not None:
             model, before = self._model
             if model.to_bytes() != before:
@@ -271,7 +271,7 @@ class Study:
         return made
 
     def _plain(self) -> dict[str, Any]:
-        """What belongs to this study alone."""
+        """The parts that belong to this study alone."""
         return {k: v for k, v in self._request.items() if isinstance(v, (dict, list))}
 
     def _held(self) -> dict[str, Any]:

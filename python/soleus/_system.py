@@ -277,7 +277,7 @@ def _compiled(data: bytes, name: str, opensim_faults: bool = False) -> System:
 
 
 def _nvrtc() -> list[str]:
-    """Where CUDA's compiler may be: on the search path, or in a package of NVIDIA's."""
+    """Places to look for CUDA's compiler: the search path, and NVIDIA's Python packages."""
     names = [f"libnvrtc.so{version}" for version in (".12", ".13", "", ".11.2")]
     found = importlib.util.find_spec("nvidia")
     places = [pathlib.Path(p) for p in (found.submodule_search_locations or [])] if found else []
@@ -286,7 +286,7 @@ def _nvrtc() -> list[str]:
 
 
 def _kernels() -> str:
-    """Where compiled kernels are kept."""
+    """The folder of compiled kernels."""
     base = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
     return str(pathlib.Path(base) / "soleus" / "kernels")
 

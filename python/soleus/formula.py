@@ -178,7 +178,7 @@ class Expr:
 
 
 def _caller() -> str:
-    """File and line of the code that uses a traced value: the first that is neither ours nor NumPy's."""
+    """File and line of the user code that uses a traced value."""
     frame = sys._getframe(1)
     while frame.f_back is not None and (frame.f_code.co_filename == __file__ or "numpy" in frame.f_globals.get("__name__", "").split(".")):
         frame = frame.f_back
@@ -284,7 +284,7 @@ def call(name: str, *arguments: Operand) -> Expr:
 
 
 def where(condition: Expr | bool, a: Operand, b: Operand) -> Expr:
-    """``a`` if the condition holds, otherwise ``b``. A condition that Python knows already chooses one of them."""
+    """``a`` if the condition holds, otherwise ``b``. A condition that is a plain Python value is decided at once."""
     if not isinstance(condition, Expr):
         return expr(a if condition else b)
     return call("where", condition, a, b)

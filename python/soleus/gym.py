@@ -113,7 +113,7 @@ class MuscleEnv(VectorEnv[Any, Any, Any]):
         return self.observe(), reward, terminated, truncated, {}
 
     def close_extras(self, **_: Any) -> None:
-        """Nothing is left open."""
+        """Closes the environments."""
 
 
 class Walk2D(MuscleEnv):

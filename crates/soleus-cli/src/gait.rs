@@ -16,15 +16,20 @@ pub struct Arguments {
     /// Force plates (.mot, .sto, .csv, .c3d), one file for each trial
     #[arg(long, value_name = "GRF.mot", num_args = 1..)]
     loads: Vec<PathBuf>,
-    /// Tables to show over the gait cycle, such as joint angles; the same number of files for each trial, trial by trial
+    /// Tables to plot over the gait cycle, such as angles and moments: as many for each trial, all of the first trial first
     #[arg(long, value_name = "TABLE.mot", num_args = 1..)]
     curves: Vec<PathBuf>,
-    /// Raw EMG (.sto, .csv, .c3d), one file for each trial; its envelopes are shown over the gait cycle
-    #[arg(long = "emg-raw", alias = "emg", value_name = "EMG.sto", num_args = 1..)]
+    /// Raw EMG (.sto, .csv, .c3d), one file for each trial: its envelopes are plotted (give envelopes as --curves)
+    #[arg(long, value_name = "EMG.sto", num_args = 1..)]
     emg: Vec<PathBuf>,
-    /// Normative curves (.csv): columns percent, NAME and sd_NAME
+    #[arg(long, hide = true, num_args = 0..)]
+    emg_raw: Vec<PathBuf>,
+    /// Normative curves (.csv): columns percent, NAME and sd_NAME [default: angles of Winter's adults]
     #[arg(long, value_name = "NORM.csv")]
     normative: Option<PathBuf>,
+    /// Mass of the subject, kg: moments per kilogram, and powers from angles and moments
+    #[arg(long, value_name = "KG")]
+    mass: Option<f64>,
     /// Folder for tables and pictures
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -41,8 +46,9 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     if !a.loads.is_empty() && a.loads.len() != n {
         return refuse("loads", a.loads.len());
     }
-    if !a.emg.is_empty() && a.emg.len() != n {
-        return refuse("EMG", a.emg.len());
+    let emg: Vec<&PathBuf> = a.emg.iter().chain(&a.emg_raw).collect();
+    if !emg.is_empty() && emg.len() != n {
+        return refuse("EMG", emg.len());
     }
     if !a.curves.len().is_multiple_of(n) {
         return refuse("curves", a.curves.len());
@@ -51,10 +57,10 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let trial = |(i, markers): (usize, &PathBuf)| GaitTrial {
         markers: markers.clone().into(),
         loads: a.loads.get(i).cloned().map(Source::File),
-        emg: a.emg.get(i).cloned().map(Source::File).into_iter().collect(),
+        emg: emg.get(i).map(|&file| Source::File(file.clone())).into_iter().collect(),
         curves: a.curves[i * each..(i + 1) * each].iter().cloned().map(Source::File).collect(),
     };
     let trials = a.markers.iter().enumerate().map(trial).collect();
-    let request = Gait { trials, normative: a.normative.clone(), output: a.out.clone() };
+    let request = Gait { trials, normative: a.normative.clone(), mass: a.mass, output: a.out.clone() };
     enter(None, false, |cx| finish(cx, request.run(cx)))
 }

@@ -173,7 +173,7 @@ const OLD_FLAGS: [(&str, &str, &str); 10] = [
     ("convert", "--lowpass-hz", "--cutoff-hz"),
     ("view", "--from", "--camera"),
     ("scale", "--markers", "--static"),
-    ("gait", "--emg", "--emg-raw"),
+    ("gait", "--emg-raw", "--emg"),
     ("rea", "--step", "--interval"),
 ];
 

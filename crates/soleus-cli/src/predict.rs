@@ -23,7 +23,7 @@ pub struct Gait {
     /// Whole cycle instead of a symmetric half cycle
     #[arg(long)]
     whole: bool,
-    /// File of parts to add, with properties to optimise
+    /// TOML file of parts to add, such as an exoskeleton; properties given as a range are optimised
     #[arg(long, value_name = "PARTS.toml")]
     device: Option<PathBuf>,
     /// A property of the model to optimise; may be repeated

@@ -54,7 +54,7 @@ pub struct Arguments {
     keep_mean_flexion: bool,
     #[command(flatten)]
     span: Span,
-    /// Time between rows of the result, s; splines through wider rows, as in inverse dynamics, have residuals
+    /// Time between rows of the result, s; inverse dynamics of rows farther apart finds residuals again
     #[arg(long = "interval", alias = "step", value_name = "S", default_value_t = STEP)]
     step: f64,
     /// File to write (.mot or .sto)

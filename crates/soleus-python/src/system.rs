@@ -80,7 +80,7 @@ impl PySystem {
             "u" => s.default_state.u.clone(),
             "z" => s.default_state.z.clone(),
             "e" => vec![0.0; s.num_controls],
-            _ => return Err(PyTypeError::new_err(format!("`{name}` cannot be given by names"))),
+            _ => return Err(PyTypeError::new_err(format!("`{name}` must be an array, not values by name"))),
         };
         for (key, value) in dict {
             let (key, value): (String, f64) = (key.extract()?, value.extract()?);

@@ -138,7 +138,7 @@ impl Misfit {
                     false => format!("`{}`", surfaces.join("`, `")),
                 };
                 format!(
-                    "jumps where it reaches or leaves {surfaces}, on {:.0} % of the lines searched: at {} = {at:.4} the length by {:.2} mm, the moment arm by {:.2} mm; no continuous function follows that",
+                    "jumps where it reaches or leaves {surfaces}, on {:.0} % of the lines searched: at {} = {at:.4} the length by {:.2} mm, the moment arm by {:.2} mm; no continuous function can follow these jumps",
                     share * 1e2,
                     model.coordinates[coordinate.0].name,
                     mm(*length),

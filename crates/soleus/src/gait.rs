@@ -3,6 +3,7 @@
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::Error;
+use crate::inputs::numbers::positive;
 use crate::inputs::paths::stem_of;
 use crate::inputs::table::{Take, read_in_order, read_markers, read_motion};
 use crate::load_assignment::{BesideTwins, turned_to_feet};
@@ -23,6 +24,8 @@ use soleus_viewer::{Band, Line, Plot, Style};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+mod kinetics;
+
 /// Gait events, parameters and curves of one subject.
 ///
 /// ```no_run
@@ -39,9 +42,11 @@ use std::path::{Path, PathBuf};
 pub struct Gait {
     /// The trials.
     pub trials: Vec<GaitTrial>,
-    /// Normative curves (.csv): columns `percent`, and NAME and `sd_NAME` for each curve; default: Winter's adults
-    /// (1991) at the speed of the subject.
+    /// Normative curves (.csv): columns `percent`, and NAME and `sd_NAME` for each curve; a line `# source: …` names their source. Default: the joint
+    /// angles of Winter's adults (1991) at the speed of the subject.
     pub normative: Option<PathBuf>,
+    /// Mass of the subject, kg: joint moments are divided by it, and joint powers per kilogram are computed from moments and angles.
+    pub mass: Option<f64>,
     /// Output folder for tables and plots.
     pub output: Option<PathBuf>,
 }
@@ -71,11 +76,16 @@ impl Gait {
         let mut raw: Vec<RawCurve> = Vec::new();
         for trial in &self.trials {
             let found = of_trial(cx, trial)?;
+            let mut tables = Vec::with_capacity(trial.curves.len());
             for source in &trial.curves {
                 let table = read_motion(cx, source, Take::Analog)?;
-                let table = if table.element() == Element::Scalar { table } else { table.flattened() };
-                add_curves(&table, &found.cycles, &mut raw);
+                tables.push(if table.element() == Element::Scalar { table } else { table.flattened() });
             }
+            if let Some(mass) = self.mass {
+                let mass = positive(trial.markers.path(), "the mass of the subject, kg", mass)?;
+                kinetics::per_kilogram(&mut tables, mass);
+            }
+            tables.iter().for_each(|table| add_curves(table, &found.cycles, &mut raw));
             for source in &trial.emg {
                 let table = read_motion(cx, source, Take::Analog)?.flattened();
                 let wrong = |e: soleus_math::signal::SignalError| {
@@ -104,17 +114,31 @@ impl Gait {
             name: r.name,
             side: r.side,
         };
-        let curves = raw.into_iter().filter(|r| !r.cycles.is_empty()).map(curve).collect();
+        let curves: Vec<CycleCurve> = raw.into_iter().filter(|r| !r.cycles.is_empty()).map(curve).collect();
         let normative = match &self.normative {
             Some(file) => read_normative(cx, file)?,
             None => winter(speed)?,
         };
+        let is_beside = |c: &CycleCurve| {
+            kinetics::is_kinetic(&c.name) && normative.beside(&c.name, std::iter::once(c)).is_some()
+        };
+        if let (Some(file), None) = (&self.normative, self.mass)
+            && let Some(curve) = curves.iter().find(|c| is_beside(c))
+        {
+            let message = format!("`{}` is not divided by body mass", curve.name);
+            cx.warn(
+                file,
+                &message,
+                "if the normative table is per kilogram, give the mass of the subject (--mass)",
+            );
+        }
         let result = GaitAnalysis {
             trials,
             right: sides[0].clone(),
             left: sides[1].clone(),
             curves,
             normative,
+            is_per_kilogram: self.mass.is_some(),
             output: self.output.clone(),
         };
         result.report().lines().for_each(|l| cx.note(l));
@@ -224,6 +248,7 @@ pub struct GaitAnalysis {
     pub curves: Vec<CycleCurve>,
     /// Curves of healthy adults.
     pub normative: Normative,
+    is_per_kilogram: bool,
     output: Option<PathBuf>,
 }
 
@@ -243,7 +268,7 @@ fn of_trial(cx: &Context, trial: &GaitTrial) -> Result<TrialGait, Error> {
     }
     if walk.speed < SLOWEST_M_PER_S {
         let message =
-            format!("the subject moves at {:.2} m/s relative to the ground: this is no gait", walk.speed);
+            format!("the subject moves at {:.2} m/s relative to the ground: this is not gait", walk.speed);
         return Err(wrong(message, "use a walking or running trial; a static trial has no gait events"));
     }
     let sides: Vec<Side> = walk.feet.iter().map(|f| f.0).collect();
@@ -356,7 +381,8 @@ fn winter(speed: f64) -> Result<Normative, Error> {
 
 /// Normative curves of a file.
 pub(crate) fn read_normative(cx: &Context, file: &Path) -> Result<Normative, Error> {
-    let (table, log) = csv::read_over_cycle(&cx.read(file)?, &file.display().to_string());
+    let bytes = cx.read(file)?;
+    let (table, log) = csv::read_over_cycle(&bytes, &file.display().to_string());
     let table = cx.settle(file, table, log)?;
     if table.rows() < 2 {
         return Err(Error::content(file, 0, "", "the table has fewer than two rows", ""));
@@ -369,7 +395,8 @@ pub(crate) fn read_normative(cx: &Context, file: &Path) -> Result<Normative, Err
         Some((name.clone(), whole(c)?, sd))
     };
     let labels = table.labels().iter().enumerate().filter(|(_, l)| !l.starts_with("sd_"));
-    Ok(Normative { source: file.display().to_string(), curves: labels.filter_map(curve).collect() })
+    let source = csv::source(&bytes).unwrap_or_else(|| file.display().to_string());
+    Ok(Normative { source, curves: labels.filter_map(curve).collect() })
 }
 
 impl GaitAnalysis {
@@ -501,9 +528,16 @@ impl GaitAnalysis {
             let title = format!("{} ({} cycles)", c.side.name(), c.cycles);
             lines.push(Line::new(title, x.clone(), edge(0.0)).styled(style));
         }
+        let unit = match name.rsplit('_').next() {
+            Some("moment") => "N m/kg",
+            Some("force") => "N/kg",
+            Some("power") => "W/kg",
+            _ => "",
+        };
         Plot {
             title: name.to_string(),
             x_label: "gait cycle (%)".to_string(),
+            y_label: if self.is_per_kilogram { unit.to_string() } else { String::new() },
             lines,
             bands,
             x_range: Some([0.0, 100.0]),

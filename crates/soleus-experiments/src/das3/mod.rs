@@ -80,7 +80,7 @@ fn read(folder: &Path) -> Result<Das3, Error> {
     for (i, line) in text.lines().enumerate().skip(1) {
         let value = line.split(',').nth(1).and_then(|w| w.trim().parse::<f64>().ok());
         let line = u32::try_from(i + 1).unwrap_or(0);
-        let no_number = || Error::content(&path, line, "", "no number in the second column", "");
+        let no_number = || Error::content(&path, line, "", "the second column has no number", "");
         values.push(value.ok_or_else(no_number)?);
     }
     let (n, nz) = (system.tree.num_mobilities, system.num_aux);

@@ -91,7 +91,7 @@ struct FileMuscle {
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// A name that nothing else has.
-    #[error("{what} `{name}` is not there")]
+    #[error("{what} `{name}` is missing")]
     NoSuch {
         /// What is looked for.
         what: &'static str,

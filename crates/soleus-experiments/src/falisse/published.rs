@@ -99,7 +99,7 @@ impl Published {
         let bytes = desk::read(path)?;
         let refuse = |what: &str| {
             let mut log = Diagnostics::new(path.display().to_string());
-            log.error(0, "", format!("the file of the published solution has no {what}"), "");
+            log.error(0, "", format!("the published solution has no {what}"), "");
             desk::errors(path, &log)
         };
         let file = mat::read(&bytes).map_err(|e| refuse(&format!("readable content: {e}")))?;

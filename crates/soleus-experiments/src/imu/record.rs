@@ -46,14 +46,14 @@ impl Recording {
         let person = file.variables.iter().find(|v| v.0 == "dataStruct").map(|v| &v.1);
         let of_person = |name: &str| {
             let value = person.and_then(|p| p.field(name)).and_then(Value::numbers);
-            value.and_then(|v| v.first().copied()).ok_or_else(|| bad(format!("there is no `{name}`")))
+            value.and_then(|v| v.first().copied()).ok_or_else(|| bad(format!("`{name}` is missing")))
         };
         let table = file.tables.iter().find(|t| t.column("mean").is_some() && t.column("segment").is_some());
-        let table = table.ok_or_else(|| bad("there is no table of sensors".into()))?;
+        let table = table.ok_or_else(|| bad("the sensor table is missing".into()))?;
         let channels: Vec<Channel> = (0..table.rows).filter_map(|r| channel(table, r)).collect();
         let single = |kind: &str| {
             let found = channels.iter().find(|c| c.kind == kind).and_then(|c| c.mean.first().copied());
-            found.ok_or_else(|| bad(format!("there is no row of type `{kind}`")))
+            found.ok_or_else(|| bad(format!("the sensor table has no row of type `{kind}`")))
         };
         Ok(Recording {
             mass: of_person("participantMass")?,

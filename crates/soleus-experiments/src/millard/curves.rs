@@ -46,7 +46,7 @@ fn points(path: &Path) -> Result<Vec<(f64, f64)>, Error> {
             (Some(Ok(x)), Some(Ok(y))) => found.push((x, y)),
             _ => {
                 let line = u32::try_from(i + 1).unwrap_or(0);
-                return Err(Error::content(path, line, "", "no two numbers", ""));
+                return Err(Error::content(path, line, "", "expected two numbers", ""));
             }
         }
     }

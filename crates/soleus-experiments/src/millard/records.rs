@@ -111,11 +111,11 @@ pub fn read(folder: &Path) -> Result<Option<Vec<Record>>, Error> {
             let column = |letter: &str| -> Result<Vec<f64>, Error> {
                 let wanted = format!("{letter}{trial} ");
                 let at = header.iter().position(|h| h.starts_with(&wanted));
-                let at = at.ok_or_else(|| bad(1, format!("there is no column `{letter}{trial}`")))?;
+                let at = at.ok_or_else(|| bad(1, format!("column `{letter}{trial}` is missing")))?;
                 let mut values = Vec::with_capacity(SAMPLES);
                 for (i, line) in text.lines().enumerate().skip(1).take(SAMPLES) {
                     let cell = line.split(',').nth(at).and_then(|c| c.trim().parse::<f64>().ok());
-                    values.push(cell.ok_or_else(|| bad(i + 1, format!("no number in column {}", at + 1)))?);
+                    values.push(cell.ok_or_else(|| bad(i + 1, format!("column {} has no number", at + 1)))?);
                 }
                 if values.len() < SAMPLES {
                     return Err(bad(0, format!("{} samples, but {SAMPLES} are needed", values.len())));

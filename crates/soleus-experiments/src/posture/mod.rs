@@ -57,7 +57,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let mut postures = Vec::new();
     for flexion in FLEXION {
         let standing = stand(&model, &system, flexion.to_radians(), 0.01 * a.ahead);
-        postures.push(standing.ok_or_else(|| missing("a posture cannot stand"))?);
+        postures.push(standing.ok_or_else(|| missing("one of the postures has no equilibrium"))?);
     }
     report.heading("Quiet standing, knees bent by 1 15 30 45 deg");
     let height: Vec<f64> = postures.iter().map(|s| 100.0 * s.height).collect();

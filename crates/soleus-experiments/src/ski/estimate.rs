@@ -83,7 +83,7 @@ fn guess(skier: &Skier, records: &[Record], nodes: usize) -> Result<Trajectory, 
     }
     let (motion, reached) = landing::reflex_landing(skier, [&q, &u], &posture, nodes);
     if !reached {
-        return Err(Error::NotSolved { message: "the start could not be simulated".into() });
+        return Err(Error::NotSolved { message: "the initial motion could not be simulated".into() });
     }
     let mut t = Trajectory::default();
     t.states.names.clone_from(&base.states);

@@ -16,9 +16,31 @@ pub fn read_over_cycle(bytes: &[u8], file: &str) -> (Option<Table>, Diagnostics)
     delimited::read(bytes, file, Separator::Char(','), false, "percent")
 }
 
+/// Where the numbers of a file come from: a line `# source: …` before the labels.
+pub fn source(bytes: &[u8]) -> Option<String> {
+    comments(bytes).0.iter().find_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let (key, text) = line.trim_start_matches(['#', ' ']).split_once(':')?;
+        let is_source = key.trim().eq_ignore_ascii_case("source") && !text.trim().is_empty();
+        is_source.then(|| text.trim().to_string())
+    })
+}
+
+/// Lines that begin with `#` at the start of a file, and what follows them.
+fn comments(bytes: &[u8]) -> (Vec<&[u8]>, &[u8]) {
+    let mut rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut lines = Vec::new();
+    while rest.first() == Some(&b'#') {
+        let end = rest.iter().position(|b| *b == b'\n').map_or(rest.len(), |i| i + 1);
+        lines.push(rest[..end].trim_ascii());
+        rest = &rest[end..];
+    }
+    (lines, rest)
+}
+
 /// Whether a file has curves over the gait cycle: its first line with labels begins with `percent`.
 pub fn is_over_cycle(bytes: &[u8]) -> bool {
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = comments(bytes).1;
     let label = text.trim_ascii_start().split(|b| b",;\r\n".contains(b)).next().unwrap_or_default();
     label
         .trim_ascii()

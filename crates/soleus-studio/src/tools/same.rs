@@ -72,7 +72,7 @@ fn trials(list: &[Value]) -> Option<Vec<String>> {
     if list.is_empty() {
         return None;
     }
-    for (key, flag) in [("markers", ""), ("loads", "--loads"), ("curves", "--curves"), ("emg", "--emg-raw")] {
+    for (key, flag) in [("markers", ""), ("loads", "--loads"), ("curves", "--curves"), ("emg", "--emg")] {
         let found = files(key);
         if found.iter().any(|f| f.len() != found[0].len()) || (key != "curves" && found[0].len() > 1) {
             return None;

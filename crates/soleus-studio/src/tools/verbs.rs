@@ -340,7 +340,11 @@ pub(super) const VERBS: &[Verb] = &[
         flags: &[&[("model", "--model"), ("motion", "--motion"), ("loads", "--loads"), ("output", "--out")]],
     },
     Verb { tool: "upgrade", verb: "upgrade", flags: &[&[("file", ""), ("output", "--out")]] },
-    Verb { tool: "gait", verb: "gait", flags: &[&[("normative", "--normative"), ("output", "--out")]] },
+    Verb {
+        tool: "gait",
+        verb: "gait",
+        flags: &[&[("normative", "--normative"), ("mass", "--mass"), ("output", "--out")]],
+    },
     Verb {
         tool: "evaluate",
         verb: "eval",

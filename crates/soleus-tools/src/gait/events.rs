@@ -47,7 +47,88 @@ pub fn events_from_markers(walk: &Walk) -> Vec<FootEvents> {
     }
     events.iter_mut().for_each(|e| e.strikes.sort_by(f64::total_cmp));
     events.iter_mut().for_each(|e| e.offs.sort_by(f64::total_cmp));
+    add_at_ends(walk, &mut events);
     events
+}
+
+/// An event so close to the start or end of a recording, s, may not show in the markers: the heel is already slow in the first frame, or the toe
+/// still rests in the last.
+const AT_END_S: f64 = 0.05;
+/// A foot that has just landed still moves somewhere, m/s: the toe comes down after the heel. A foot that stands is slower.
+const MOVES_M_S: f64 = 0.15;
+
+/// Adds strikes in the first hundredths of a second and toe-offs in the last, which the markers do not show. They are placed by the other steps of the
+/// trial: a foot strikes one time of contact before it leaves, and one double support before the other foot leaves.
+fn add_at_ends(walk: &Walk, events: &mut [FootEvents]) {
+    let n = walk.times.len();
+    let (first, last) = (walk.times[0], walk.times[n - 1]);
+    let [contact, overlap] = [median(contacts(events)), median(overlaps(events))];
+    let mean = |estimates: [Option<f64>; 2]| {
+        let known: Vec<f64> = estimates.into_iter().flatten().collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    };
+    let [landing, leaving] = thresholds(walk.speed);
+    for foot in 0..events.len() {
+        let [heel, toe] = walk.speeds(foot);
+        let others = |k: usize| (k != foot).then_some(k);
+        let other = (0..events.len()).find_map(others).map(|k| &events[k]);
+        let (strikes, offs) = (&events[foot].strikes, &events[foot].offs);
+
+        let off = offs.first().filter(|off| strikes.iter().all(|s| s > off));
+        let moves = heel[0] < landing && heel[0].max(toe[0]) > MOVES_M_S;
+        if let Some(&off) = off.filter(|_| moves && walk.is_known(foot, first)) {
+            let left = other.and_then(|o| o.offs.iter().find(|t| **t < off));
+            let strike = mean([contact.map(|c| off - c), left.zip(overlap).map(|(t, d)| t - d)]);
+            if let Some(t) = strike.filter(|t| (first..first + AT_END_S).contains(t)) {
+                events[foot].strikes.insert(0, t);
+            }
+        }
+
+        let (strikes, offs) = (&events[foot].strikes, &events[foot].offs);
+        let other = (0..events.len()).find_map(others).map(|k| &events[k]);
+        let strike = strikes.last().filter(|strike| offs.iter().all(|o| o < strike));
+        let rises = heel[n - 1] > leaving.min(landing);
+        if let Some(&strike) = strike.filter(|_| rises && walk.is_known(foot, last)) {
+            let came = other.and_then(|o| o.strikes.iter().rfind(|t| **t > strike));
+            let off = mean([contact.map(|c| strike + c), came.zip(overlap).map(|(t, d)| t + d)]);
+            if let Some(t) = off.filter(|t| (last - AT_END_S..=last).contains(t)) {
+                events[foot].offs.push(t);
+            }
+        }
+    }
+}
+
+/// Times of contact of all feet, s.
+fn contacts(events: &[FootEvents]) -> Vec<f64> {
+    let of = |e: &FootEvents| -> Vec<f64> {
+        let off = |&s: &f64| {
+            let next = e.strikes.iter().find(|t| **t > s).copied().unwrap_or(f64::INFINITY);
+            e.offs.iter().find(|o| **o > s && **o < next).map(|o| o - s)
+        };
+        e.strikes.iter().filter_map(off).collect()
+    };
+    events.iter().flat_map(of).collect()
+}
+
+/// How long each toe-off follows the nearest strike of the other foot, s: double support, or negative, when running, the flight.
+fn overlaps(events: &[FootEvents]) -> Vec<f64> {
+    let [a, b] = events else { return Vec::new() };
+    let pairs = [(a, b), (b, a)];
+    let of = |(one, other): (&FootEvents, &FootEvents)| -> Vec<f64> {
+        let nearest = |&off: &f64| {
+            let all = other.strikes.iter().map(|s| off - s);
+            all.min_by(|x, y| x.abs().total_cmp(&y.abs())).filter(|d| d.abs() < SAME_STEP_S)
+        };
+        one.offs.iter().filter_map(nearest).collect()
+    };
+    pairs.into_iter().flat_map(of).collect()
+}
+
+/// The middle of a list; `None` if it is empty.
+fn median(mut list: Vec<f64>) -> Option<f64> {
+    list.sort_by(f64::total_cmp);
+    let n = list.len();
+    (n > 0).then(|| 0.5 * (list[(n - 1) / 2] + list[n / 2]))
 }
 
 /// An event, and the times of the heel and toe features around it.

@@ -198,7 +198,7 @@ impl Work<'_> {
         let mut new = element("PathSpring", &name, &fields);
         new.push(path);
         self.put(model, "ForceSet", new)?;
-        told.push(format!("{name}: ligament of {stiffness} N/m, {rest} m long at rest"));
+        told.push(format!("{name}: ligament of {stiffness} N/m, resting length {rest} m"));
         Ok(format!("/forceset/{name}"))
     }
 

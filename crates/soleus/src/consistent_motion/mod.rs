@@ -129,7 +129,7 @@ impl Reconcile {
         let model = model::read(cx, &self.model)?;
         let Some(loads_file) = self.loads.as_deref() else {
             let hint = "give measured loads: a table of force plates or an ExternalLoads file (--loads)";
-            let message = "a motion on the ground cannot be consistent without loads";
+            let message = "no measured loads are given";
             return Err(Error::content(self.data_path(), 0, "", message, hint));
         };
         let Data { start, measured, held, kinematics } = self.data(cx, &model)?;
@@ -200,7 +200,7 @@ impl Reconcile {
         };
         result.report().lines().for_each(|line| cx.note(line));
         if let Some(command) = result.confirmation() {
-            cx.note(format!("these residuals are those of: {command}"));
+            cx.note(format!("this command gives the same residuals: {command}"));
         }
         Ok(result)
     }

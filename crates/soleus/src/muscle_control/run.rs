@@ -516,7 +516,7 @@ pub fn told(s: &Shortfall) -> String {
         false => format!("at their limit: {}", s.at_limit.join(", ")),
     };
     format!(
-        "at {:.3} s: `{}` needs {:.3} {unit}, possible are {:.3} {unit} ({:.3} {unit} missing); {limit}",
+        "at {:.3} s: `{}` needs {:.3} {unit}, but the actuators give {:.3} {unit} ({:.3} {unit} missing); {limit}",
         s.time,
         s.coordinate,
         s.wanted,

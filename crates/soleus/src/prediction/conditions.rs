@@ -228,7 +228,7 @@ impl Kept {
         }
         let rows = |what: &str, list: &[(String, Vec<f64>)], names: &[String]| {
             if !list.iter().map(|c| &c.0).eq(names) {
-                return Err(refuse(format!("the {what} are not those of the walker")));
+                return Err(refuse(format!("the {what} do not match the walker")));
             }
             if !list.iter().all(|c| c.1.len() == count && c.1.iter().all(|x| x.is_finite())) {
                 return Err(refuse(format!("the {what} do not have a finite number for each time")));

@@ -23,7 +23,7 @@ pub fn page(found: &PredictedGait, walker: &Walker, geometry: Vec<Shape>) -> Str
         .row(["cycle, s".to_string(), significant(cycle.duration(), 4)])
         .row(["stride, m".to_string(), significant(found.speed * cycle.duration(), 4)])
         .row(["stance, % of the cycle".to_string(), significant(100.0 * cycle.stance(), 3)])
-        .row(["both feet in the air, %".to_string(), significant(100.0 * cycle.aerial(), 3)]);
+        .row(["flight, % of the cycle".to_string(), significant(100.0 * cycle.aerial(), 3)]);
     if let Some(s) = &found.solution {
         let violation = format!("{:.1e}", s.certificate().constraint_violation);
         table = table.row(["largest violation of an equation".to_string(), violation]);

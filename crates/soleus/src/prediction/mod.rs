@@ -190,7 +190,7 @@ impl PredictWalk {
                 if near.solution.status.is_solved() || near.solution.status == Status::Stopped {
                     near
                 } else {
-                    cx.note("the earlier walk is too far away: starting from a straight-line guess");
+                    cx.note("the earlier walk is too different to start from: using a straight-line guess");
                     asked.best(cx, &walker, &cycle, &mut watch)?
                 }
             }

@@ -301,21 +301,21 @@ impl MotionWithoutResiduals {
         let e = &self.all_rows;
         let _ = writeln!(
             text,
-            "in the first and last {END_ROWS} rows, where splines of inverse dynamics are wrong: largest {:.2e} N, {:.2e} N m",
+            "in the first and last {END_ROWS} rows, where the splines of inverse dynamics are inaccurate: largest {:.2e} N, {:.2e} N m",
             e.force_peak, e.moment_peak
         );
         let _ = writeln!(
             text,
-            "so says `soleus id` of the written rows without a filter, which would bring residuals back{}",
+            "as computed by `soleus id` from the written rows, without a filter: a filter brings residuals back{}",
             if self.request.step.is_some_and(|s| s > STEP) {
-                "; --step 0.001 makes them smaller"
+                "; they are smaller with --interval 0.001"
             } else {
                 ""
             }
         );
         let _ = writeln!(
             text,
-            "with the accelerations of the solution: at most {:.1e} N, {:.1e} N m",
+            "with the accelerations of the solution: {:.1e} N and {:.1e} N m at most",
             f.residual[0], f.residual[1]
         );
         let _ = write!(

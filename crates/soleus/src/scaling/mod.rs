@@ -283,7 +283,7 @@ impl Scaling {
         let generic = model.total_mass();
         if let Some(mass) = self.mass.filter(|m| *m > LARGEST_MASS_KG && *m > LARGEST_RATIO * generic) {
             let message = format!("{mass} kg is {:.0} times the mass of the model", mass / generic);
-            let hint = format!("give the mass in kg: {mass} g are {} kg", mass / 1000.0);
+            let hint = format!("give the mass in kg: {mass} g is {} kg", mass / 1000.0);
             return Err(Error::content(path, 0, "", message, &hint));
         }
         let mut result = ScaledModel {
@@ -668,7 +668,7 @@ fn place(
         if !sizes.displaced.is_empty() {
             let names: Vec<&str> = sizes.displaced.iter().map(|(n, _)| n.as_str()).collect();
             cx.note(format!(
-                "arms are raised: {} are moved to where they would be with hanging arms, and have a low weight",
+                "the arms are raised: {} are moved to where they would be with the arms hanging, and get a low weight",
                 names.join(", ")
             ));
         }

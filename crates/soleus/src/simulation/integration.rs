@@ -76,11 +76,11 @@ impl Plan {
         }
         if let Some(interval) = self.interval.filter(|i| !positive(*i)) {
             let hint = "give a positive number of seconds, or omit it for a row per step";
-            return wrong(format!("the time between rows (interval) cannot be {interval}"), hint);
+            return wrong(format!("{interval} s is not a valid time between rows (interval)"), hint);
         }
         if !positive(self.step) {
             let hint = "give a positive number of seconds, such as 0.001";
-            return wrong(format!("the step cannot be {} (step)", self.step), hint);
+            return wrong(format!("{} s is not a valid step (step)", self.step), hint);
         }
         if !positive(self.options.accuracy) {
             let hint = "give a positive number, such as 1e-5";
@@ -95,7 +95,7 @@ impl Plan {
         match self.deadline {
             Some(s) if !(s >= 0.0) => {
                 let hint = "give a number of seconds, or omit it for no deadline";
-                return wrong(format!("the deadline cannot be {s}"), hint);
+                return wrong(format!("{s} s is not a valid deadline"), hint);
             }
             Some(_) if cx.monitor.seconds().is_none() => {
                 return wrong(

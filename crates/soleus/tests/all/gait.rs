@@ -42,7 +42,7 @@ fn plate_events(table: &Table, column: usize) -> FootEvents {
     events
 }
 
-/// Checks all events of a trial that are not within 50 ms of its ends; how many there are.
+/// Checks all events of a trial, those next to its ends too; how many there are.
 fn check(markers: &str, plates: &str, columns: [usize; 2]) -> usize {
     let files = Disk::new();
     let cx = Context::new(&files);
@@ -52,7 +52,7 @@ fn check(markers: &str, plates: &str, columns: [usize; 2]) -> usize {
     let found = &gait.trials[0];
     assert_eq!(found.sides, [Side::Right, Side::Left]);
     let forces = read_in_order(&cx, &at(plates).into(), Take::Forces).unwrap();
-    let (first, last) = (found.walk.times[0] + 0.05, found.walk.times[found.walk.times.len() - 1] - 0.05);
+    let (first, last) = (found.walk.times[0], found.walk.times[found.walk.times.len() - 1]);
     let mut count = 0;
     for (events, column) in found.events.iter().zip(columns) {
         let wanted = plate_events(&forces, column);
@@ -75,12 +75,13 @@ fn identity_events_of_walks_from_markers_and_plates() {
     let r = |f: &str| format!("walking/rajagopal_3d/{f}");
     assert_eq!(check(&r("markers_walk.trc"), &r("grf_walk.mot"), [0, 9]), 6);
     let g = |f: &str| format!("walking/gait2354_subject01/{f}");
-    assert_eq!(check(&g("subject01_walk1.trc"), &g("subject01_walk1_grf.mot"), [0, 6]), 7);
+    assert_eq!(check(&g("subject01_walk1.trc"), &g("subject01_walk1_grf.mot"), [0, 6]), 8);
     let a = |f: &str| format!("walking/arnold_subject02/{f}");
     assert_eq!(check(&a("marker_trajectories.trc"), &a("ground_reaction.mot"), [0, 6]), 21);
+    // A strike 9 ms after the start of the second is known from the steps after it.
     for subject in ["arnold2013_subject01", "arnold2013_subject04"] {
         let s = |f: &str| format!("walking/{subject}/{f}");
-        assert_eq!(check(&s("markers.trc"), &s("grf.mot"), [0, 6]), 3);
+        assert_eq!(check(&s("markers.trc"), &s("grf.mot"), [0, 6]), 4);
     }
 }
 
@@ -90,7 +91,8 @@ fn identity_events_of_runs_from_markers_and_plates() {
     assert_eq!(check(&h("Run_400_02.trc"), &h("Run_400_02_newCOP3.mot"), [0, 6]), 29);
     // Columns of the forces come behind those of the coordinates, without the time.
     let h = |f: &str| format!("running/hamner_subject02/{f}");
-    assert!(check(&h("subject02_running.trc"), &h("subject02_running_grf.mot"), [23, 29]) > 50);
+    // A toe-off 25 ms before the end is known from the steps before it.
+    assert_eq!(check(&h("subject02_running.trc"), &h("subject02_running_grf.mot"), [23, 29]), 58);
 }
 
 /// Two feet that step 0.7 m every 0.55 s: in swing a heel goes 1.4 m in 0.44 s, and lands and leaves as fast as feet do.
@@ -201,8 +203,8 @@ fn issue_everyday_normative_curves_of_the_user() {
     let angles = Table::new(Element::Scalar, labels, times.clone(), vec![vec![1.0; 600]; 2]).unwrap();
     let trial =
         GaitTrial { markers: stepping(0.0).into(), curves: vec![angles.into()], ..GaitTrial::default() };
-    let request =
-        Gait { trials: vec![trial], normative: Some("norm.csv".into()), output: Some("gait".into()) };
+    let (normative, output) = (Some("norm.csv".into()), Some("gait".into()));
+    let request = Gait { trials: vec![trial], normative, output, ..Gait::default() };
     let gait = request.run(&cx).unwrap();
     let knee = gait.normative.curves.iter().find(|c| c.0 == "knee_angle").unwrap();
     // Halfway up, the mean is 15 and the deviation 3; a curve without deviations has none.
@@ -236,7 +238,7 @@ fn identity_bands_have_the_sign_of_the_curve() {
     let curves = Table::new(Element::Scalar, labels, times, columns).unwrap();
     let trial =
         GaitTrial { markers: stepping(0.0).into(), curves: vec![curves.into()], ..GaitTrial::default() };
-    let request = Gait { trials: vec![trial], normative: Some("norm.csv".into()), output: None };
+    let request = Gait { trials: vec![trial], normative: Some("norm.csv".into()), ..Gait::default() };
     let gait = request.run(&cx).unwrap();
     let mean = |name: &str| {
         let own = gait.curves.iter().filter(|c| c.name == name);
@@ -286,6 +288,31 @@ fn analytic_curves_over_the_cycle() {
     assert!(names.contains(&"/gait/curves.csv".to_string()), "{names:?}");
 }
 
+/// Events are added near the ends of a recording only where a foot has just come down or is about to leave: not for a subject who stands there before and
+/// after the walk.
+#[test]
+fn issue_18_standing_at_the_ends_has_no_events() {
+    let files = Memory::new();
+    let walk = stepping(0.0);
+    let events = |table: Table| {
+        let trial = GaitTrial { markers: table.into(), ..GaitTrial::default() };
+        let gait = Gait { trials: vec![trial], ..Gait::default() }.run(&Context::new(&files)).unwrap();
+        gait.trials[0].events.iter().map(|e| e.strikes.len() + e.offs.len()).sum::<usize>()
+    };
+    // 0.63 s on both feet before the first toe-off: a time of contact.
+    let held = |before: usize, after: usize| {
+        let n = walk.rows();
+        let row = |i: usize| (i.max(before) - before).min(n - 1);
+        let times = (0..before + n + after).map(|i| 0.01 * i as f64).collect::<Vec<f64>>();
+        let columns = walk.columns().iter().map(|c| (0..times.len()).map(|i| c[row(i)]).collect()).collect();
+        Table::new(Element::Vec(3), walk.labels().to_vec(), times, columns).unwrap()
+    };
+    let plain = events(held(0, 0));
+    for (before, after) in [(40, 0), (63, 0), (0, 63), (100, 100)] {
+        assert!(events(held(before, after)) <= plain + 1, "{before} and {after} rows of standing");
+    }
+}
+
 /// A static trial had toe-offs and a cadence at 0.00 m/s.
 #[test]
 fn issue_18_a_static_trial_is_no_gait() {
@@ -322,4 +349,50 @@ fn issue_18_bands_know_the_names_of_a_joint() {
     assert!(band("hip_flexion").is_some() && band("hip_flexion") == band("hip_angle"));
     assert_eq!(band("knee_flexion"), band("knee_angle"));
     assert!(band("hip_adduction").is_none() && band("hip_angle_moment").is_none());
+}
+
+/// Moments in N m stood beside normative ones in N m/kg, and `gait` had no powers. With the mass of the subject all three have bands, and their source is named.
+#[test]
+fn issue_18_moments_and_powers_beside_normative_ones() {
+    let files = Memory::new().with(
+        "norm.csv",
+        "# Adults of our laboratory\n# source: twelve adults, 1.3 m/s, N m/kg and W/kg\n\
+         percent,knee_angle_moment,sd_knee_angle_moment,knee_angle_power,sd_knee_angle_power\n0,1,0.25,2,0.5\n100,1,0.25,2,0.5\n",
+    );
+    let times: Vec<f64> = (0..600).map(|i| 0.01 * f64::from(i)).collect();
+    let of = |name: &str, column: Vec<f64>| {
+        Table::new(Element::Scalar, vec![name.to_string()], times.clone(), vec![column]).unwrap()
+    };
+    // 2 rad/s and 70 N m: 140 W of a subject of 70 kg.
+    let (angle, moment) = (times.iter().map(|t| 2.0 * t).collect(), vec![70.0; 600]);
+    let curves = vec![of("knee_angle_r", angle).into(), of("knee_angle_r_moment", moment).into()];
+    let trial = GaitTrial { markers: stepping(0.0).into(), curves, ..GaitTrial::default() };
+    let request = Gait { trials: vec![trial], normative: Some("norm.csv".into()), ..Gait::default() };
+    let told = Collected::default();
+    let plain = request.run(&Context::new(&files).with_monitor(&told)).unwrap();
+    let warned = told.diagnostics().iter().filter(|d| d.hint.contains("--mass")).count();
+    assert_eq!(warned, 1, "{:?}", told.diagnostics());
+    assert!(
+        (plain.curves.iter().find(|c| c.name == "knee_angle_moment").unwrap().points[50].mean - 70.0).abs()
+            < 1e-9
+    );
+
+    let (told, output) = (Collected::default(), Some("gait".into()));
+    let cx = Context::new(&files).with_monitor(&told);
+    let gait = Gait { mass: Some(70.0), output, ..request.clone() }.run(&cx).unwrap();
+    assert!(told.diagnostics().is_empty(), "{:?}", told.diagnostics());
+    assert_eq!(gait.normative.source, "twelve adults, 1.3 m/s, N m/kg and W/kg");
+    for (name, value, unit) in [("knee_angle_moment", 1.0, "N m/kg"), ("knee_angle_power", 2.0, "W/kg")] {
+        let own = gait.curves.iter().find(|c| c.name == name).unwrap();
+        assert!((own.points[50].mean - value).abs() < 1e-9, "{name}: {}", own.points[50].mean);
+        let (mean, sd) = gait.normative.beside(name, std::iter::once(own)).unwrap();
+        assert!((mean[50] - value).abs() < 1e-9 && (sd[50] - 0.25 * value).abs() < 1e-9);
+        let plot = gait.plot(name);
+        assert_eq!(
+            (plot.y_label.as_str(), plot.bands[0].name.as_str()),
+            (unit, "twelve adults, 1.3 m/s, N m/kg and W/kg")
+        );
+    }
+    let refused = Gait { mass: Some(0.0), ..request }.run(&cx).unwrap_err().to_string();
+    assert!(refused.contains("mass of the subject"), "{refused}");
 }

@@ -306,8 +306,11 @@ fn analytic_weak_muscles_are_named_and_the_rest_goes_on() {
     assert!(found.states.rows() > 10);
     // What was wanted, what is possible, and what is missing, in the unit of an angle.
     let worst = found.report.worst_shortfall().unwrap();
-    let words =
-        format!("needs {:.3} N m, possible are {:.3} N m", worst.wanted, worst.wanted - worst.missing);
+    let words = format!(
+        "needs {:.3} N m, but the actuators give {:.3} N m",
+        worst.wanted,
+        worst.wanted - worst.missing
+    );
     assert!(worst.unit == "N m" && error.to_string().contains(&words), "{error}");
     let table = found.missing.unwrap();
     let row = table.times().iter().position(|t| (t - worst.time).abs() < 1e-9).unwrap();

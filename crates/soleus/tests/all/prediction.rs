@@ -95,7 +95,7 @@ fn issue_21_conditions_of_a_walk_are_checked() {
     refused(PredictWalk { ankle_spring: -1.0, ..walk() }, "0 to 1000");
     refused(PredictWalk { start: Some("empty.json".into()), ..walk() }, "conditions");
     refused(PredictWalk { start: Some("times.json".into()), ..walk() }, "times do not increase");
-    refused(PredictWalk { start: Some("states.json".into()), ..walk() }, "not those of the walker");
+    refused(PredictWalk { start: Some("states.json".into()), ..walk() }, "do not match the walker");
 }
 
 /// A speed at which nobody walks is refused, with those at which the model does.

@@ -5,8 +5,6 @@ use crate::context::Context;
 use crate::files::Files;
 use crate::gait::{CycleCurve, FLEXION, Gait, GaitAnalysis, GaitTrial, edges, side_of};
 use soleus_io::pipeline::{Pipeline as PipelineFile, Trial};
-use soleus_math::Table;
-use soleus_math::table::Element;
 use soleus_model::{ForceKind, Model};
 use soleus_tools::gait::POINTS;
 use soleus_tools::plates::Side;
@@ -37,11 +35,8 @@ impl Cycles {
     ) -> Option<Cycles> {
         let motion = table(files, &angles(files, folder))?;
         let moments = table(files, &folder.join("id.sto"));
-        let mut curves = vec![motion.clone().into()];
-        if let Some(moments) = &moments {
-            curves.push(per_kilogram(moments, model).into());
-            curves.extend(powers(&motion, moments, model).map(Into::into));
-        }
+        let mut curves = vec![motion.into()];
+        curves.extend(moments.map(Into::into));
         if let Some(file) = activations(files, folder, &t.name) {
             curves.push(table(files, &file)?.into());
         }
@@ -55,7 +50,10 @@ impl Cycles {
         let cx = Context::new(files);
         let normative = pipeline.normative.as_ref().map(|file| home.join(file));
         let run = |trial: GaitTrial| {
-            Gait { trials: vec![trial], normative: normative.clone(), output: None }.run(&cx).ok()
+            let normative = normative.clone();
+            Gait { trials: vec![trial], normative, mass: Some(model.total_mass()), output: None }
+                .run(&cx)
+                .ok()
         };
         let without_plates = GaitTrial { loads: None, ..trial.clone() };
         let gait = run(trial).or_else(|| run(without_plates))?;
@@ -76,48 +74,6 @@ impl Cycles {
     }
 }
 
-/// Generalized forces over the mass of the model.
-fn per_kilogram(moments: &Table, model: &Model) -> Table {
-    let mass = model.total_mass();
-    let mut table = moments.clone();
-    for i in 0..table.columns().len() {
-        if let Some(column) = table.column_at_mut(i) {
-            column.iter_mut().for_each(|x| *x /= mass);
-        }
-    }
-    table
-}
-
-/// Power of every rotation at the times of the moments, W/kg: moment times rate of the angle.
-fn powers(motion: &Table, moments: &Table, model: &Model) -> Option<Table> {
-    let unit = if motion.in_degrees == Some(true) { 1f64.to_radians() } else { 1.0 };
-    let (mut labels, mut columns) = (Vec::new(), Vec::new());
-    for (label, moment) in moments.labels().iter().zip(moments.columns()) {
-        let Some(name) = label.strip_suffix("_moment") else { continue };
-        let Some(angle) = motion.column(name) else { continue };
-        let rate = |t: f64| slope(motion.times(), angle, t) * unit;
-        let power = moments.times().iter().zip(moment).map(|(&t, m)| m * rate(t) / model.total_mass());
-        labels.push(format!("{name}_power"));
-        columns.push(power.collect());
-    }
-    Table::new(Element::Scalar, labels, moments.times().to_vec(), columns).ok()
-}
-
-/// dy/dt at t: of the parabola through the nearest row and its neighbours.
-fn slope(times: &[f64], y: &[f64], t: f64) -> f64 {
-    let n = times.len();
-    if n < 3 {
-        return f64::NAN;
-    }
-    let after = times.partition_point(|x| *x < t).clamp(1, n - 1);
-    let nearest = if t - times[after - 1] < times[after] - t { after - 1 } else { after };
-    let k = nearest.clamp(1, n - 2);
-    let [a, b, c] = [k - 1, k, k + 1].map(|i| times[i]);
-    let (first, second) = ((y[k] - y[k - 1]) / (b - a), (y[k + 1] - y[k]) / (c - b));
-    let bend = (second - first) / (c - a);
-    first + bend * (2.0 * t - a - b)
-}
-
 /// Caption of the lines in the grid.
 pub fn caption(cycles: &[Cycles]) -> String {
     let count = |side: Side| {
@@ -130,7 +86,7 @@ pub fn caption(cycles: &[Cycles]) -> String {
     format!(
         "Means of right (solid, {}) and left cycles (dashed, {}), from foot strike to foot strike{colors}. Grey: {source}, mean ± SD. \
          Moments and powers are per kilogram of body mass, with the signs of the model. \
-         Curves end where force plates were missed.{click}",
+         Curves stop where a foot missed the force plates.{click}",
         count(Side::Right),
         count(Side::Left)
     )
@@ -199,7 +155,8 @@ fn normative(cycles: &[Cycles], name: &str) -> Option<Band> {
     let own = cycles.iter().flat_map(|c| &c.gait.curves).filter(|c| c.name == name);
     let (mean, sd) = list.beside(name, own)?;
     let [low, high] = edges(&mean, &sd);
-    Some(Band::new(list.source.clone(), percent(), low, high))
+    // The caption names the source.
+    Some(Band::new("normative", percent(), low, high))
 }
 
 /// Speed, cadence, lengths and times; one column for each trial and side.
@@ -217,18 +174,4 @@ pub fn parameters(cycles: &[Cycles]) -> Rows {
         rows = rows.row(std::iter::once(name).chain(cells));
     }
     rows
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn analytic_slope_of_a_parabola() {
-        let t: Vec<f64> = (0..8).map(|k| 0.1 * f64::from(k) + 0.01 * f64::from(k * k)).collect();
-        let y: Vec<f64> = t.iter().map(|t| 2.0 - t + 3.0 * t * t).collect();
-        for at in [0.0, 0.234, t[7]] {
-            assert!((slope(&t, &y, at) - (6.0 * at - 1.0)).abs() < 1e-12);
-        }
-    }
 }

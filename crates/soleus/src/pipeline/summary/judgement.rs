@@ -16,10 +16,10 @@ use soleus_viewer::{Card, Light, Motion, Verdict};
 use std::path::Path;
 
 /// Sources of the limits.
-pub const SOURCES: &str = "Sources of the limits. OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves relative to joint \
+pub const SOURCES: &str = "Green: within the limit; yellow: up to twice the limit; red: above that. OpenSim's guide (Simulation with OpenSim – Best Practices): marker errors, reserves relative to joint \
     moments, and residuals after residual reduction ([rra], [rea] or [reconcile]). Hicks et al. (2015) J Biomech Eng 137:020905: residuals of plain inverse \
-    dynamics relative to the largest external force; applied to the RMS here. Red: more than twice the limit. The limit of 5° between sensors and model is \
-    a choice of Soleus.";
+    dynamics relative to the largest external force; applied to the RMS here. The limit of 5° between sensors and model is \
+    our own.";
 
 /// Marker errors, mm: root mean square and largest (OpenSim's checklist: about 2 cm, 4 cm).
 const MARKER_RMS_MM: f64 = 20.0;

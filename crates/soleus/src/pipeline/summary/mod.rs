@@ -64,7 +64,8 @@ pub fn page(
         .filter(|c| !c.lights.is_empty())
         .collect();
     if !cards.is_empty() {
-        page = page.heading("Quality").cards(cards).text(judgement::SOURCES);
+        let sources = Report::new("").text(judgement::SOURCES);
+        page = page.heading("Quality").cards(cards).folded("Limits and their sources", sources);
     }
 
     let mut has_figure = false;
