@@ -66,20 +66,22 @@ export function sliders(app: App): HTMLElement {
     if (!m) return;
     for (const c of m.coordinates) {
       const k = unit(c.rotational);
-      const held = c.locked || c.dependent || !c.moves || app.doc.held[c.name] || !app.engine.computes;
+      const isLocked = c.locked || !c.moves || app.doc.held[c.name] === true;
+      const held = isLocked || c.dependent || !app.engine.computes;
       const value = app.doc.q[c.name] ?? c.default;
       const [low, high] = [c.range[0] * k, c.range[1] * k];
       const number = h("input", { type: "number", step: c.rotational ? 1 : 0.01, value: digits(value * k, 4), "aria-label": c.name, disabled: held, "data-number": c.name });
       const range = h("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, value: value * k, "aria-label": `${c.name} slider`, disabled: held, "data-slider": c.name });
       range.addEventListener("input", () => app.setCoordinate(c.name, Number(range.value) / k));
       number.addEventListener("change", () => app.setCoordinate(c.name, Number(number.value) / k));
-      const why = c.dependent ? "moved by a constraint" : c.locked ? "locked in the model: click to unlock" : held ? "locked: click to unlock" : "click to lock: the slider cannot be moved by accident";
-      const lock = tool(held ? "lock" : "unlock", `${c.name}: ${why}`, () => {
+      // Where the constraints stopped it, it is shown to be.
+      range.addEventListener("change", () => window.setTimeout(show, 50));
+      const why = c.locked ? "locked in the model; click to unlock" : !c.moves ? "the model does not move it" : isLocked ? "locked; click to unlock"
+        : `${c.dependent ? "moved by a constraint; " : ""}click to lock at its value`;
+      const lock = tool(isLocked ? "lock" : "unlock", `${c.name}: ${why}`, () => {
         if (c.locked) void app.editor.edit(c.path, "locked", "false");
-        else if (!c.dependent && c.moves) {
-          app.store.set({ held: { ...app.doc.held, [c.name]: !app.doc.held[c.name] } });
-        }
-      }, { class: "tool tiny" });
+        else if (c.moves) app.lock(c.name);
+      }, { class: isLocked ? "tool tiny locked" : "tool tiny", "data-lock": c.name, "aria-pressed": String(isLocked) });
       rows.push([range, number]);
       box.append(h("div", { class: "slider" }, h("label", { title: c.path }, c.name), range, number, h("small", {}, c.unit), lock));
     }
@@ -91,7 +93,7 @@ export function sliders(app: App): HTMLElement {
       const value = app.shownQ[i];
       if (value === undefined || !rows[i]) return;
       const [range, number] = rows[i];
-      if (document.activeElement !== range) range.value = String(value * k);
+      if (document.activeElement !== range || app.doc.unmet) range.value = String(value * k);
       if (document.activeElement !== number) number.value = digits(value * k, 4);
     });
   };
@@ -102,10 +104,16 @@ export function sliders(app: App): HTMLElement {
   const reset = h("button", { class: "small", hidden: !app.engine.computes, onclick: () => {
     const q: Record<string, number> = {};
     for (const c of app.doc.model?.coordinates ?? []) q[c.name] = c.default;
-    app.store.set({ q, motion: null, playing: false });
+    app.store.set({ q, motion: null, playing: false, held: {} });
     void app.pose();
   } }, "Default pose");
-  const panel = h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), box);
+  const unmet = h("p", { class: "unmet", role: "status", "data-unmet": "", hidden: true });
+  app.store.on(["unmet"], () => {
+    unmet.hidden = app.doc.unmet === "";
+    unmet.textContent = app.doc.unmet;
+    show();
+  });
+  const panel = h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), unmet, box);
   const hide = () => (panel.hidden = !app.doc.model);
   app.store.on(["model"], hide);
   hide();
@@ -130,7 +138,7 @@ export function inspector(app: App): HTMLElement {
     const [m, path] = [app.doc.model, app.doc.selection];
     box.hidden = !m;
     if (!m || !path) {
-      box.replaceChildren(h("p", { class: "faint" }, m ? "Click a body, a muscle or a marker." : ""));
+      box.replaceChildren(h("p", { class: "faint" }, m ? "Click a body, a muscle or a marker, in the figure or under Explore." : ""));
       shown = "";
       return;
     }
@@ -162,7 +170,7 @@ export function inspector(app: App): HTMLElement {
         tool("close", "Clear selection (Esc)", () => app.store.set({ selection: null }), { class: "tool tiny" })),
       values, ...(muscle ? [muscleCurves(app, path)] : []),
       h("details", { open: !muscle }, h("summary", {}, "Properties"), ...fields),
-      parts.length > 0 && h("details", { open: parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");
+      parts.length > 0 && h("details", { open: !muscle && parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");
     shown = path;
     await live(values);
   };
@@ -220,11 +228,15 @@ function muscleCurves(app: App, path: string): HTMLElement {
         if (a.value.y.length === 0) continue;
         k = a.value.rotational ? 180 / Math.PI : 1;
         const x = a.f64(a.value.x).map((v) => v * k);
-        const lines = [{ name: base(path), x, y: a.f64(a.value.y[0]) }];
+        const lines = [{ name: other.value ? base(m.file) : base(path), x, y: a.f64(a.value.y[0]) }];
         if (other.value) {
           const model = await app.modelOf(other.value);
-          const b = await app.engine.call("curve", { ...fields, model: model.id });
-          if (b.value.y.length > 0) lines.push({ name: `${base(path)} (${base(other.value)})`, x: b.f64(b.value.x).map((v) => v * k), y: b.f64(b.value.y[0]) });
+          // Of the pose, what the other model has too.
+          const has = new Set(model.coordinates.map((c) => c.name));
+          const q = Object.fromEntries(Object.entries(fields.q).filter(([n]) => has.has(n)));
+          const b = has.has(coordinate.value) ? await app.engine.call("curve", { ...fields, q, model: model.id }) : null;
+          if (!b) app.say({ kind: "note", text: `${base(other.value)} has no coordinate ${coordinate.value}` });
+          else if (b.value.y.length > 0) lines.push({ name: base(other.value), x: b.f64(b.value.x).map((v) => v * k), y: b.f64(b.value.y[0]) });
           else app.say({ kind: "note", text: `${base(other.value)} has no muscle ${base(path)}` });
         }
         chart.element.classList.toggle("single", lines.length === 1);
