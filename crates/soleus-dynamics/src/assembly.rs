@@ -367,6 +367,8 @@ mod tests {
             let given = x.clone();
             let mut assembler = Assembler::new(&model, &system);
             held.iter().for_each(|&m| assembler.hold(m));
+            // Gauss–Newton approaches the nearest pose linearly, and slowly where few coordinates are left to move far.
+            assembler.max_iterations = 400;
             assembler.solve_assembly(&system, &mut x, &mut ws).unwrap();
             assert!(ws.constraints.qerr.iter().all(|e| e.abs() < 1e-9), "{:?}", ws.constraints.qerr);
             held.iter().for_each(|&m| assert_eq!(x.q[m], given.q[m], "coordinate {m}"));
@@ -384,6 +386,41 @@ mod tests {
         let mut x = given.clone();
         assert!(assembler.solve_assembly(&system, &mut x, &mut system.workspace()).is_err());
         assert_eq!(x.q, given.q);
+    }
+
+    /// Derivatives of the position errors by the angles of a joint of which one is held, against central differences.
+    #[test]
+    fn deriv_steps_of_held_joints() {
+        for (model, system) in joined() {
+            let (n, np) = (system.tree.num_mobilities, system.constraints.num_position());
+            let q: Vec<f64> = numbers(30, n).iter().map(|q| 0.4 * q).collect();
+            let mut x = State { time: 0.0, q, u: vec![0.0; n], z: vec![] };
+            let mut ws = system.workspace();
+            let mut assembler = Assembler::new(&model, &system);
+            // Where the constraints are met, their equations for speeds are exact derivatives of those for positions.
+            assembler.solve_assembly(&system, &mut x, &mut ws).unwrap();
+            // An angle of the free joint and one of the ball: the steps of both are rates of angles.
+            [1, 9].into_iter().for_each(|m| assembler.hold(m));
+            assembler.measure(&system, &x, &mut ws);
+            let mut G = ws.constraints.G[..np * n].to_vec();
+            assembler.by_steps(&system, &x.q, &mut G);
+            let h = 1e-6;
+            for k in 0..n {
+                let given = x.q[k];
+                let mut at = |value: f64| {
+                    x.q[k] = value;
+                    assembler.measure(&system, &x, &mut ws);
+                    ws.constraints.qerr.clone()
+                };
+                let (hi, lo) = (at(given + h), at(given - h));
+                x.q[k] = given;
+                for r in 0..np {
+                    // Roundoff ε/h ~ 2e-10 on errors of order 1, truncation h² ~ 1e-12, errors that assembly leaves 1e-10.
+                    let fd = (hi[r] - lo[r]) / (2.0 * h);
+                    assert!((fd - G[r * n + k]).abs() < 1e-8, "{r}, {k}: {fd} {}", G[r * n + k]);
+                }
+            }
+        }
     }
 
     /// Along a motion with u̇ held, d/dt of G u is G u̇ + bias: the bias against a central difference of

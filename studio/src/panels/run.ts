@@ -37,6 +37,9 @@ const INTERNAL = ["asked_in", "is_derived"];
 /** Groups whose lists are filled in one by one: all of their fields may be left out, or are asked for. Other lists are those of setup files, as JSON. */
 const EDITED = ["GaitTrial", "RecordedTrial", "Part", "Turn", "Weight"];
 
+/** Words for fields whose names say too little. */
+const LABELS: Record<string, string> = { still: "static trial" };
+
 const TEXT = ["txt", "json", "toml", "xml", "c", "h", "cu", "jl", "py", "rs", "csv", "sh", "log"];
 const PICTURE: Record<string, string> = { svg: "image/svg+xml", png: "image/png" };
 const FIGURE = ["osim", "trc", "c3d", "mot", "sto", "csv", "parquet"];
@@ -101,7 +104,7 @@ export function runPanel(app: App): HTMLElement {
   /** A new form. */
   const begin = () => {
     current = forms.tools.find((t: any) => t.name === choose.value);
-    request = structuredClone(current.defaults);
+    request = structuredClone(current.defaults) ?? {};
     filled = new Map();
     if (current.name === "static_optimization") put(request, "reserves", [1]), put(request, "residuals", [10]);
     if (current.name === "gait" && app.doc.measured) put(request, "trials", [{ markers: app.doc.measured.file, loads: app.doc.motion?.loads ?? null, curves: app.doc.motion ? [app.doc.motion.file] : [] }]);
@@ -187,8 +190,11 @@ export function runPanel(app: App): HTMLElement {
     }
   };
 
+  /** What goes to the engine: nothing for a request without fields. */
+  const asked = () => (current.defaults === null ? null : request);
+
   const tell = async () => {
-    const a = await app.engine.call("same", { tool: current.name, request }).catch(() => null);
+    const a = await app.engine.call("same", { tool: current.name, request: asked() }).catch(() => null);
     if (!a) return;
     const { command, no_flag, python, no_keyword } = a.value;
     const setup = SETUPS[current.name];
@@ -205,7 +211,7 @@ export function runPanel(app: App): HTMLElement {
       put(request, path, v);
       void tell();
     };
-    const label = h("span", {}, name.replaceAll("_", " "));
+    const label = h("span", {}, LABELS[name] ?? name.replaceAll("_", " "));
     const common = { "aria-label": name, title: help, "data-field": path };
     const numberOf = (text: string) => (text.trim() === "" ? null : Number(text));
     const [shown, told] = [measure(help, type.kind), measure(about, type.kind)];
@@ -243,7 +249,7 @@ export function runPanel(app: App): HTMLElement {
         break;
       }
       case "text":
-        input = h("input", { type: "text", value: value ?? "", ...common, onchange: (e: any) => change(e.target.value) });
+        input = h("input", { type: "text", value: value ?? "", placeholder: type.optional ? "not set" : "", ...common, onchange: (e: any) => change(e.target.value.trim() === "" && type.optional ? null : e.target.value) });
         break;
       case "group": {
         const inner = forms.types[type.type].fields.filter((f: any) => !INTERNAL.includes(f.name)).map((f: any) => [`${path}.${f.name}`, f.name, f.type, f.help] as const);
@@ -276,9 +282,10 @@ export function runPanel(app: App): HTMLElement {
         break;
       }
       default:
-        input = h("input", { type: "text", value: JSON.stringify(value ?? null), ...common, onchange: (e: any) => {
+        input = h("input", { type: "text", value: value === undefined || value === null ? "" : JSON.stringify(value), placeholder: "not set", ...common, onchange: (e: any) => {
           try {
-            change(JSON.parse(e.target.value));
+            // What is left out has its default.
+            change(e.target.value.trim() === "" ? (value === null ? null : undefined) : JSON.parse(e.target.value));
           } catch (error) {
             app.fail(error);
           }
@@ -353,7 +360,7 @@ export function runPanel(app: App): HTMLElement {
       warming?.abort();
       const engine = where.value === "page" ? await pageEngine() : app.engine;
       const begun = performance.now();
-      const ran = await engine.run(current.name, request, (t) => {
+      const ran = await engine.run(current.name, asked(), (t) => {
         if (t.progress) {
           const p = t.progress;
           if (p.total) bar.value = p.done / p.total;
@@ -368,7 +375,8 @@ export function runPanel(app: App): HTMLElement {
           }
           void app.showReached(t.reached, `${current.title}: ${line.textContent}`);
         }
-        if (t.note) log.append(h("div", {}, t.note));
+        // Files are listed below; they are not where their names say before they are saved.
+        if (t.note && !t.note.startsWith("wrote ")) log.append(h("div", {}, t.note));
         if (t.diagnostic) log.append(h("div", { class: t.diagnostic.severity }, t.diagnostic.message, t.diagnostic.hint ? ` (${t.diagnostic.hint})` : ""));
       }, stop.signal);
       const seconds = (performance.now() - begun) / 1000;
@@ -383,7 +391,7 @@ export function runPanel(app: App): HTMLElement {
       (window as any).lastRun = ran;
       await app.add(ran.files, false);
       // The model first, then the motion, then what colors it.
-      const shown = ran.files.map((f) => f.name).filter((n) => !/error|locations|force|controls|missing/i.test(base(n)));
+      const shown = ran.files.map((f) => f.name).filter((n) => FIGURE.includes(ending(n)) && !/error|locations|force|controls|missing|summary/i.test(base(n)));
       const first = (kinds: RegExp) => shown.filter((n) => kinds.test(n)).slice(0, 1);
       // Of many trials the first one is shown; the others are among the files.
       await app.openAll(shown.length > MANY ? [...first(/\.osim$/i), ...first(/(ik|motion|states)\.(mot|sto)$/i)] : shown);
