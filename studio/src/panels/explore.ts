@@ -15,6 +15,8 @@ export function tree(app: App): HTMLElement {
   const list = h("div", { class: "tree", role: "tree" });
   const draw = () => {
     const m = app.doc.model;
+    // What was unfolded stays so when the model changes.
+    const unfolded = new Set([...list.querySelectorAll("details")].filter((d) => d.open).map((d) => d.dataset.group));
     list.replaceChildren();
     if (!m) return void list.append(h("p", { class: "faint" }, "Open a model to explore it."));
     const wanted = search.value.trim().toLowerCase();
@@ -39,12 +41,14 @@ export function tree(app: App): HTMLElement {
           }, h("span", {}, base(path)), h("small", {}, type)));
         }
       };
-      const open = wanted !== "" || items.some(([p]) => p === app.doc.selection);
-      const details = h("details", { open, ontoggle: (e: Event) => (e.target as HTMLDetailsElement).open && fill() }, h("summary", {}, `${group} `, h("small", {}, items.length)), body);
+      const open = wanted !== "" || items.some(([p]) => p === app.doc.selection) || (searched === "" && unfolded.has(group));
+      const details = h("details", { open, "data-group": group, ontoggle: (e: Event) => (e.target as HTMLDetailsElement).open && fill() }, h("summary", {}, `${group} `, h("small", {}, items.length)), body);
       if (open) fill();
       list.append(details);
     }
+    searched = wanted;
   };
+  let searched = "";
   search.addEventListener("input", draw);
   app.store.on(["model"], draw);
   app.store.on(["selection"], () => {
@@ -61,6 +65,8 @@ export function sliders(app: App): HTMLElement {
   const unit = (rotational: boolean) => (rotational ? 180 / Math.PI : 1);
   const draw = () => {
     const m = app.doc.model;
+    // Who works with the keyboard stays where he is.
+    const kept = box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset : null;
     box.replaceChildren();
     rows = [];
     if (!m) return;
@@ -86,6 +92,7 @@ export function sliders(app: App): HTMLElement {
       box.append(h("div", { class: "slider" }, h("label", { title: c.path }, c.name), range, number, h("small", {}, c.unit), lock));
     }
     show();
+    for (const key of ["lock", "number", "slider"]) if (kept?.[key]) box.querySelector<HTMLElement>(`[data-${key}="${CSS.escape(kept[key]!)}"]`)?.focus();
   };
   const show = () => {
     app.doc.model?.coordinates.forEach((c, i) => {
@@ -162,6 +169,10 @@ export function inspector(app: App): HTMLElement {
     const up = path.split("/").slice(0, -1).join("/");
     const values = h("table", { class: "values" });
     const muscle = m.paths.find((p) => path === p.path && p.strength !== null);
+    // A property that was just changed keeps the focus, and what was unfolded stays so.
+    const again = shown === path;
+    const kept = again && box.contains(document.activeElement) ? (document.activeElement as HTMLElement).getAttribute("aria-label") : null;
+    const unfolded = again ? [...box.querySelectorAll("details")].filter((d) => d.open).map((d) => d.querySelector("summary")!.textContent!.split(" ")[0]) : null;
     box.replaceChildren(
       h("div", { class: "row" }, h("h3", {}, base(path)), h("small", {}, found.class), h("span", { class: "space" }),
         inList(path) && tool("copy", "Duplicate", () => void app.editor.add({ like: path }, `added another ${base(path)}`), { class: "tool tiny", "data-do": "copy" }),
@@ -169,9 +180,10 @@ export function inspector(app: App): HTMLElement {
         up.split("/").length > 2 && h("button", { class: "small", onclick: () => app.store.set({ selection: up }) }, "Up"),
         tool("close", "Clear selection (Esc)", () => app.store.set({ selection: null }), { class: "tool tiny" })),
       values, ...(muscle ? [muscleCurves(app, path)] : []),
-      h("details", { open: !muscle }, h("summary", {}, "Properties"), ...fields),
-      parts.length > 0 && h("details", { open: !muscle && parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");
+      h("details", { open: unfolded ? unfolded.includes("Properties") : !muscle }, h("summary", {}, "Properties"), ...fields),
+      parts.length > 0 && h("details", { open: unfolded ? unfolded.includes("Parts") : !muscle && parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");
     shown = path;
+    if (kept) [...box.querySelectorAll<HTMLElement>("[aria-label]")].find((e) => e.getAttribute("aria-label") === kept)?.focus();
     await live(values);
   };
   let busy = false;
