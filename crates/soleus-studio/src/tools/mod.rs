@@ -181,7 +181,7 @@ const TOOLS: &[Tool] = &[
         ["output" => "model.c"]),
     tool!("add", Add, "Add parts to a model", "Model", ["model", "parts"], ["output" => "*_with_parts.osim"]),
     tool!("model_info", ModelInfo, "Summary of a model", "Files", ["model"], ["output" => "*_summary.txt"]),
-    tool!("file_info", FileInfo, "Summary of a file", "Files", ["file"], ["output" => "summary.txt"]),
+    tool!(#[cfg(feature = "all-tools")] "file_info", FileInfo, "Summary of a file", "Files", ["file"], ["output" => "summary.txt"]),
     tool!("plot", PlotTable, "Plot columns of a table", "Files", ["table", "columns", "beside"], ["output" => "plot.svg"]),
     tool!(#[cfg(feature = "all-tools")] "view", View, "Page or picture of a model and its motion", "Files", ["model", "motion", "loads", "activations"],
         ["page" => "view.html"]),
