@@ -53,6 +53,10 @@ export class App {
   private posed: Frames | null = null;
   private posing: Promise<void> | null = null;
   private again = false;
+  /** Values of the coordinates at the pose of the sliders, with all digits. */
+  private posedQ: number[] | null = null;
+  /** The coordinate whose slider was moved last. */
+  private moved: string | null = null;
   private shownRow = "";
   /** Values of the coordinates as they are shown, in the model's order. */
   shownQ: Float32Array = new Float32Array();
@@ -96,7 +100,7 @@ export class App {
 
   tellDiagnostic(d: any): void {
     const where = [d.file && base(d.file), d.line ? `line ${d.line}` : "", d.component].filter(Boolean).join(", ");
-    this.say({ kind: d.severity === "error" ? "error" : d.severity === "warning" ? "warning" : "note", text: `${d.message}${where ? ` (${where})` : ""}`, hint: d.hint });
+    this.say({ kind: d.severity === "error" ? "error" : d.severity === "warning" ? "warning" : "note", text: `${d.message}${where ? ` (${where})` : ""}`, hint: hintOf(d.hint) });
   }
 
   private heard(a: Answer): Answer {
@@ -114,6 +118,16 @@ export class App {
     if (files.length > 0) await this.engine.call("put", {}, files);
     await this.list();
     if (open) await this.openAll(files.map((f) => f.name));
+  }
+
+  /** The model that Studio brings along: that of the predicted walk. */
+  async example(): Promise<void> {
+    try {
+      const walker = (await this.engine.call("walker")).value;
+      await this.add([{ name: walker.file, bytes: new TextEncoder().encode(walker.text) }]);
+    } catch (e) {
+      this.fail(e);
+    }
   }
 
   /** Names of the files that are open. */
@@ -157,8 +171,13 @@ export class App {
         this.onTable(name);
         return;
       }
-      case "toml":
+      case "toml": {
+        const a = await this.engine.call("read", { file: name });
+        const text = new TextDecoder().decode(a.bytes(a.value.bytes));
+        if (/^\s*\[\[trials?\]\]/m.test(text)) return this.showForm("pipeline", "file", name);
+        if (/^\s*\[\[add\]\]/m.test(text)) return this.showForm("add", "file", name);
         return this.showForm("solve", "study", name);
+      }
       case "omoco":
         return this.showForm("setup_file", "file", name);
       case "xml": {
@@ -193,10 +212,11 @@ export class App {
     this.models.set(name, model);
     this.stream = null;
     this.shownRow = "";
+    [this.posed, this.posedQ, this.moved] = [null, null, null];
     const q: Record<string, number> = {};
     for (const c of model.coordinates) q[c.name] = c.default;
     for (const o of this.doc.others) this.hideOther(o.motion.id);
-    this.store.set({ model, motion: null, others: [], selection: null, q, held: {}, edits: [], done: 0, playing: false });
+    this.store.set({ model, motion: null, others: [], selection: null, q, held: {}, unmet: "", edits: [], done: 0, playing: false });
     this.editor.saved();
     await this.drawScene();
     await this.pose();
@@ -487,13 +507,29 @@ export class App {
         this.again = false;
         const m = this.doc.model;
         if (!m) return;
+        const locked = this.locked();
+        const moved = this.moved;
+        let a: Answer;
         try {
-          this.posed = new Frames(await this.engine.call("pose", { model: m.id, q: this.doc.q }));
+          a = await this.engine.call("pose", { model: m.id, q: this.doc.q, locked, moved });
         } catch (e) {
           this.fail(e);
           return;
         }
-        if (!this.doc.motion) this.showFrame(this.posed, 0);
+        if (this.doc.model !== m) continue;
+        const { met } = a.value;
+        this.store.set({ unmet: unmetBecause(met, moved, locked) });
+        if (met === "not" && locked.length > 0 && this.posed && moved !== null && this.posedQ) {
+          // What is locked stays, and so does all the rest: the slider goes back.
+          const i = m.coordinates.findIndex((c) => c.name === moved);
+          this.store.set({ q: { ...this.doc.q, [moved]: this.posedQ[i] } });
+        } else {
+          this.posed = new Frames(a);
+          this.posedQ = a.value.q;
+          // The next move starts from where this one ended.
+          if (met === "moved" && moved !== null && !this.again) this.store.set({ q: { ...this.doc.q, [moved]: a.value.q[m.coordinates.findIndex((c) => c.name === moved)] } });
+        }
+        if (!this.doc.motion && this.posed) this.showFrame(this.posed, 0);
       }
     };
     this.posing = work().finally(() => (this.posing = null));
@@ -508,7 +544,22 @@ export class App {
       this.store.set({ motion: null, playing: false, q });
     }
     this.store.set({ q: { ...this.doc.q, [name]: value } });
+    this.moved = name;
     void this.pose();
+  }
+
+  /** Coordinates that stay where they are while the constraints of the model are met. */
+  private locked(): string[] {
+    return (this.doc.model?.coordinates ?? []).filter((c) => this.doc.held[c.name] && c.moves).map((c) => c.name);
+  }
+
+  /** Locks a coordinate at the value that is shown, or unlocks it. */
+  lock(name: string, on = !this.doc.held[name]): void {
+    const i = this.doc.model?.coordinates.findIndex((c) => c.name === name) ?? -1;
+    if (i < 0) return;
+    const value = this.doc.motion ? this.shownQ[i] : this.posedQ?.[i];
+    this.store.set({ held: { ...this.doc.held, [name]: on }, unmet: "" });
+    if (on && value !== undefined && !this.doc.motion) this.store.set({ q: { ...this.doc.q, [name]: value } });
   }
 
   /** Values of the coordinates at what is shown. */
@@ -560,6 +611,16 @@ export class App {
     if (body < 0) body = this.figure.bodies?.carrierOf(path) ?? -1;
     return body >= 0 ? { kind: "body", index: body } : null;
   }
+}
+
+/** What helps, in the page's words where the command's would mislead. */
+const hintOf = (hint?: string) => hint?.replace("name their folder (--geometry)", "drop the folder on this page");
+
+/** Why the pose is not the one that was asked for. */
+function unmetBecause(met: string, moved: string | null, locked: string[]): string {
+  const because = locked.length > 0 ? ` while ${locked.length > 3 ? `${locked.length} coordinates are` : `${locked.join(", ")} ${locked.length > 1 ? "are" : "is"}`} locked` : "";
+  if (met === "moved") return `${moved} goes no further: the constraints of the model would not be met${because}.`;
+  return met === "not" ? `The constraints of the model cannot be met${because || " at this pose"}.` : "";
 }
 
 /** Strengths of the paths of a scene, which has them in its own order. */

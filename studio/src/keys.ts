@@ -8,7 +8,7 @@ const HELP: [string, string][] = [
   ["space", "play or pause"], ["← →", "one frame back or forward"], ["Home, End", "to the start, to the end"], ["L, F", "loop; follow the figure"],
   ["1 … 5", "side, front, back, top, three-quarters"], ["Shift and arrows", "rotate the figure"], ["+ −", "zoom in, zoom out"],
   ["B, M, W, K", "bones, muscles, wrap surfaces, markers on and off"], ["Ctrl O, Ctrl S", "open files, save the model"], ["Ctrl Z, Ctrl Y", "undo, redo"],
-  ["Delete", "remove the selected component"], ["/", "search the model"], ["Esc", "clear the selection"], ["Tab, ↑ ↓", "move through panels, lists and the tree"], ["?", "this list"],
+  ["Delete", "remove the selected component"], ["/", "search the model"], ["Esc", "clear the selection"], ["Tab, ↑ ↓", "move through panels, lists and the tree"], ["← →, + −, 0", "in a chart: cursor, zoom, whole range"], ["?", "this list"],
 ];
 
 export function showKeys(): void {

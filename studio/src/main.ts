@@ -90,8 +90,12 @@ function topBar(app: App, isShared: boolean, paint: () => void): { bar: HTMLElem
     const m = doc.model;
     title.textContent = m ? `${m.name}: ${digits(m.mass)} kg, ${m.coordinates.length} coordinates, ${m.paths.length} muscles and paths` : "";
   });
-  const working = isShared ? [] : [tool("open", "Open files (Ctrl O)", () => chooser.click()), undo, redo, tool("save", "Save the model (Ctrl S)", () => void save()),
-    tool("share", "Share: one HTML file", () => void share(app), { "data-do": "share" })];
+  const keep = tool("save", "Save the model (Ctrl S)", () => void save());
+  const give = tool("share", "Share: one HTML file", () => void share(app), { "data-do": "share" });
+  const usable = () => (keep.disabled = give.disabled = doc.model === null);
+  store.on(["model"], usable);
+  usable();
+  const working = isShared ? [] : [tool("open", "Open files (Ctrl O)", () => chooser.click()), undo, redo, keep, give];
   const bar = h("header", {}, h("span", { class: "brand" }, "Soleus ", h("b", {}, "Studio")), title, h("span", { class: "space" }), changes, ...working,
     tool("theme", "Light or dark", theme), tool("help", "Keys (?)", showKeys), chooser);
   return { bar, open: () => chooser.click(), save: () => void save() };
@@ -109,6 +113,7 @@ function tabbed(tabs: [string, HTMLElement][]): { panel: HTMLElement; choose: (n
     panel.addEventListener("wanted", () => choose(name));
   }
   choose(tabs[0][0]);
+  document.addEventListener("studio-tab", (e) => choose((e as CustomEvent<string>).detail));
   return { panel: h("aside", { class: "left" }, bar, ...tabs.map(([, e]) => e)), choose };
 }
 

@@ -90,7 +90,10 @@ export interface Document {
   loop: boolean;
   /** Values of coordinates by name, rad and m, as sliders have them. */
   q: Record<string, number>;
+  /** Coordinates that are locked at the values that they have. */
   held: Record<string, boolean>;
+  /** Why the coordinates are not all as they were asked for; empty if they are. */
+  unmet: string;
   layers: Record<string, boolean>;
   follow: boolean;
   curves: Curves | null;
@@ -117,6 +120,7 @@ export class Store {
     loop: true,
     q: {},
     held: {},
+    unmet: "",
     layers: { bodies: true, muscles: true, markers: true, measured: true, wraps: false, contacts: true, forces: true, center: false, floor: true },
     follow: false,
     curves: null,

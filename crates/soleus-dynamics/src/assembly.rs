@@ -1,6 +1,7 @@
 //! Assembly: projection of a state onto its constraints.
 
 use crate::joint::{angles_rate, speeds_from_rates};
+use crate::multibody::Node;
 use crate::system::{State, System, Workspace};
 use soleus_math::dense::solve_min_norm;
 use soleus_math::{Vec3, vec3};
@@ -70,6 +71,39 @@ impl Assembler {
         Assembler { compliance, tolerance: 1e-10, max_iterations: 50 }
     }
 
+    /// Holds a coordinate at the value that it has: the constraints are met by the others, or not at all. The same as a locked coordinate of
+    /// OpenSim, whose assembly takes it out of the unknowns.
+    pub fn hold(&mut self, mobility: usize) {
+        self.compliance[mobility] = 0.0;
+    }
+
+    /// Whether the steps of a node are rates of its angles instead of angular velocities: an angle that is held is then a column of its own.
+    fn steps_in_rates(&self, node: &Node) -> bool {
+        self.compliance[node.u0..node.u0 + 3].contains(&0.0)
+    }
+
+    /// Nodes whose steps are angular velocities.
+    fn turning<'s>(&'s self, system: &'s System) -> impl Iterator<Item = &'s Node> {
+        let turns = |n: &&Node| n.joint.speeds_are_angular_velocity() && !self.steps_in_rates(n);
+        system.tree.nodes.iter().filter(turns)
+    }
+
+    /// The columns of G as derivatives by the steps.
+    fn by_steps(&self, system: &System, q: &[f64], G: &mut [f64]) {
+        let turns = |n: &&Node| n.joint.speeds_are_angular_velocity() && self.steps_in_rates(n);
+        for node in system.tree.nodes.iter().filter(turns) {
+            // ω = M(q) q̇, so that ∂/∂q = ∂/∂ω M.
+            let unit = [vec3(1.0, 0.0, 0.0), vec3(0.0, 1.0, 0.0), vec3(0.0, 0.0, 1.0)];
+            let M = unit.map(|e| speeds_from_rates(angles(q, node.u0), e));
+            for row in G.chunks_exact_mut(self.compliance.len()) {
+                let g = angles(row, node.u0);
+                for (k, column) in M.iter().enumerate() {
+                    row[node.u0 + k] = g.dot(*column);
+                }
+            }
+        }
+    }
+
     /// Changes `x.q` as little as possible, in a weighted norm, to make all position errors zero; then does the same
     /// for the speeds.
     ///
@@ -92,10 +126,11 @@ impl Assembler {
                 return Err(NotAssembled { iterations, error, wanted: self.tolerance, worst });
             }
             iterations += 1;
-            let back = difference(system, &q0, &x.q);
+            let back = self.difference(system, &q0, &x.q);
             let np = system.constraints.num_position();
             let n = x.q.len();
-            let G = ws.constraints.G[..np * n].to_vec();
+            let mut G = ws.constraints.G[..np * n].to_vec();
+            self.by_steps(system, &x.q, &mut G);
             let rhs: Vec<f64> =
                 (0..np).map(|r| ws.constraints.qerr[r] + dot(&G[r * n..(r + 1) * n], &back)).collect();
             let correction = self.correction(&G, rhs);
@@ -105,7 +140,7 @@ impl Assembler {
             let mut length = 1.0;
             loop {
                 x.q.copy_from_slice(&start);
-                advance(system, &mut x.q, &step, length);
+                self.advance(system, &mut x.q, &step, length);
                 let (e, w) = self.measure(system, x, ws);
                 // A full step that lands closer, or the smallest step we are willing to try.
                 if e < error || length < 1e-3 {
@@ -157,6 +192,28 @@ impl Assembler {
         }
         worst
     }
+
+    /// `to` − `from` as a displacement of the steps' kind.
+    fn difference(&self, system: &System, to: &[f64], from: &[f64]) -> Vec<f64> {
+        let mut d: Vec<f64> = to.iter().zip(from).map(|(a, b)| a - b).collect();
+        for node in self.turning(system) {
+            let w = speeds_from_rates(angles(from, node.u0), angles(&d, node.u0));
+            d[node.u0..node.u0 + 3].copy_from_slice(&w.to_array());
+        }
+        d
+    }
+
+    /// q ← q + length · step, where the step is a displacement of the steps' kind.
+    fn advance(&self, system: &System, q: &mut [f64], step: &[f64], length: f64) {
+        let mut d: Vec<f64> = step.iter().map(|s| s * length).collect();
+        for node in self.turning(system) {
+            let rate = angles_rate(angles(q, node.u0), angles(&d, node.u0));
+            d[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
+        }
+        for (q, d) in q.iter_mut().zip(&d) {
+            *q += d;
+        }
+    }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -165,28 +222,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 fn angles(x: &[f64], u0: usize) -> Vec3<f64> {
     vec3(x[u0], x[u0 + 1], x[u0 + 2])
-}
-
-/// `to` − `from` as a displacement of the speeds' kind.
-fn difference(system: &System, to: &[f64], from: &[f64]) -> Vec<f64> {
-    let mut d: Vec<f64> = to.iter().zip(from).map(|(a, b)| a - b).collect();
-    for node in system.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
-        let w = speeds_from_rates(angles(from, node.u0), angles(&d, node.u0));
-        d[node.u0..node.u0 + 3].copy_from_slice(&w.to_array());
-    }
-    d
-}
-
-/// q ← q + length · step, where the step is a displacement of the speeds' kind.
-fn advance(system: &System, q: &mut [f64], step: &[f64], length: f64) {
-    let mut d: Vec<f64> = step.iter().map(|s| s * length).collect();
-    for node in system.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity()) {
-        let rate = angles_rate(angles(q, node.u0), angles(&d, node.u0));
-        d[node.u0..node.u0 + 3].copy_from_slice(&rate.to_array());
-    }
-    for (q, d) in q.iter_mut().zip(&d) {
-        *q += d;
-    }
 }
 
 #[cfg(test)]
@@ -313,6 +348,78 @@ mod tests {
                 let want: f64 =
                     lambda.iter().enumerate().map(|(r, l)| -l * ws.constraints.G[r * n + j]).sum();
                 assert!((f - want).abs() < 1e-12, "mobility {j}: {f} and {want}");
+            }
+        }
+    }
+
+    /// Coordinates that are held keep their values, digit for digit, and the others meet the constraints; angles of a ball joint one by one.
+    #[test]
+    fn identity_held_coordinates_stay() {
+        for (model, system) in joined() {
+            let n = system.tree.num_mobilities;
+            let mut x = State { time: 0.0, q: numbers(30, n), u: vec![0.0; n], z: vec![] };
+            for q in &mut x.q {
+                *q *= 0.4;
+            }
+            let mut ws = system.workspace();
+            // One angle and one place of the free joint, an angle of the ball, one of the knee.
+            let held = [1, 4, 6, 9];
+            let given = x.clone();
+            let mut assembler = Assembler::new(&model, &system);
+            held.iter().for_each(|&m| assembler.hold(m));
+            // Gauss–Newton approaches the nearest pose linearly, and slowly where few coordinates are left to move far.
+            assembler.max_iterations = 400;
+            assembler.solve_assembly(&system, &mut x, &mut ws).unwrap();
+            assert!(ws.constraints.qerr.iter().all(|e| e.abs() < 1e-9), "{:?}", ws.constraints.qerr);
+            held.iter().for_each(|&m| assert_eq!(x.q[m], given.q[m], "coordinate {m}"));
+            // Without locks they move.
+            let mut free = given.clone();
+            Assembler::new(&model, &system).solve_assembly(&system, &mut free, &mut ws).unwrap();
+            assert!(held.iter().any(|&m| free.q[m] != given.q[m]));
+        }
+        // All of them are too many: the constraint stays unmet, and nothing moves.
+        let (model, system) = joined().swap_remove(1);
+        let n = system.tree.num_mobilities;
+        let given = State { time: 0.0, q: numbers(30, n), u: vec![0.0; n], z: vec![] };
+        let mut assembler = Assembler::new(&model, &system);
+        (0..n).for_each(|m| assembler.hold(m));
+        let mut x = given.clone();
+        assert!(assembler.solve_assembly(&system, &mut x, &mut system.workspace()).is_err());
+        assert_eq!(x.q, given.q);
+    }
+
+    /// Derivatives of the position errors by the angles of a joint of which one is held, against central differences.
+    #[test]
+    fn deriv_steps_of_held_joints() {
+        for (model, system) in joined() {
+            let (n, np) = (system.tree.num_mobilities, system.constraints.num_position());
+            let q: Vec<f64> = numbers(30, n).iter().map(|q| 0.4 * q).collect();
+            let mut x = State { time: 0.0, q, u: vec![0.0; n], z: vec![] };
+            let mut ws = system.workspace();
+            let mut assembler = Assembler::new(&model, &system);
+            // Where the constraints are met, their equations for speeds are exact derivatives of those for positions.
+            assembler.solve_assembly(&system, &mut x, &mut ws).unwrap();
+            // An angle of the free joint and one of the ball: the steps of both are rates of angles.
+            let turning = system.tree.nodes.iter().filter(|n| n.joint.speeds_are_angular_velocity());
+            turning.for_each(|n| assembler.hold(n.u0 + 1));
+            assembler.measure(&system, &x, &mut ws);
+            let mut G = ws.constraints.G[..np * n].to_vec();
+            assembler.by_steps(&system, &x.q, &mut G);
+            let h = 1e-6;
+            for k in 0..n {
+                let given = x.q[k];
+                let mut at = |value: f64| {
+                    x.q[k] = value;
+                    assembler.measure(&system, &x, &mut ws);
+                    ws.constraints.qerr.clone()
+                };
+                let (hi, lo) = (at(given + h), at(given - h));
+                x.q[k] = given;
+                for r in 0..np {
+                    // Roundoff ε/h ~ 2e-10 on errors of order 1, truncation h² ~ 1e-12, errors that assembly leaves 1e-10.
+                    let fd = (hi[r] - lo[r]) / (2.0 * h);
+                    assert!((fd - G[r * n + k]).abs() < 1e-8, "{r}, {k}: {fd} {}", G[r * n + k]);
+                }
             }
         }
     }

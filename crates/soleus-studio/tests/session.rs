@@ -63,6 +63,40 @@ fn identity_curves_are_the_librarys_moment_arms() {
     assert!(y.iter().any(|y| *y != 0.0) || model["paths"].as_array().unwrap().len() > 1);
 }
 
+/// Of two coupled coordinates one moves the other; one that is locked stays, and what was moved gives way to it; where nothing can give way,
+/// the answer says by how much.
+#[test]
+fn analytic_locked_coordinates_are_held() {
+    let coupler = r#"<ConstraintSet><objects><CoordinateCouplerConstraint name="c"><coupled_coordinates_function><LinearFunction>
+        <coefficients>0.5 0.1</coefficients></LinearFunction></coupled_coordinates_function><independent_coordinate_names>knee_angle
+        </independent_coordinate_names><dependent_coordinate_name>ankle_angle</dependent_coordinate_name>
+        </CoordinateCouplerConstraint></objects></ConstraintSet></Model>"#;
+    let text = String::from_utf8(LEG.to_vec()).unwrap().replace("</Model>", coupler);
+    let files = Arc::new(Memory::new().with("leg.osim", text));
+    let mut session = Session::new(files, vec!["leg.osim".into()]);
+    let model = ask(&mut session, "open_model", json!({ "file": "leg.osim" })).value;
+    let place =
+        |name: &str| model["coordinates"].as_array().unwrap().iter().position(|c| c["name"] == name).unwrap();
+    let [hip, knee, ankle] = ["hip_flexion", "knee_angle", "ankle_angle"].map(place);
+    let mut pose = |knee: f64, ankle: f64, locked: &[&str], moved: Option<&str>| {
+        let q = json!({ "hip_flexion": 0.3, "knee_angle": knee, "ankle_angle": ankle });
+        ask(&mut session, "pose", json!({ "model": 0, "q": q, "locked": locked, "moved": moved })).value
+    };
+    let of = |a: &Value, k: usize| a["q"][k].as_f64().unwrap();
+    // ankle = 0.5 knee + 0.1, and the slider of the knee is where it was moved to, digit for digit.
+    let a = pose(-0.6, 0.0, &["hip_flexion"], Some("knee_angle"));
+    assert_eq!((a["met"].as_str(), of(&a, hip), of(&a, knee)), (Some("all"), 0.3, -0.6));
+    assert!((of(&a, ankle) + 0.2).abs() < 1e-9, "{a}");
+    // With the ankle locked, only one value of the knee is left: (−0.2 − 0.1) / 0.5.
+    let a = pose(-0.9, -0.2, &["ankle_angle"], Some("knee_angle"));
+    assert_eq!((a["met"].as_str(), of(&a, ankle)), (Some("moved"), -0.2));
+    assert!((of(&a, knee) + 0.6).abs() < 1e-9, "{a}");
+    // Both locked apart from one another: nothing moves, and the error is ankle − 0.5 knee − 0.1 = 0.15.
+    let a = pose(-0.9, -0.2, &["ankle_angle", "knee_angle"], None);
+    assert_eq!((a["met"].as_str(), of(&a, knee), of(&a, ankle)), (Some("not"), -0.9, -0.2));
+    assert!((a["error"].as_f64().unwrap() - 0.15).abs() < 1e-12, "{a}");
+}
+
 /// A property that is changed and put back gives the file of before, digit by digit; a value that makes no sense changes nothing.
 #[test]
 fn identity_changes_can_be_undone() {

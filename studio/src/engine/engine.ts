@@ -40,7 +40,7 @@ export interface Engine {
   readonly computes: boolean;
   call(method: string, fields?: object, files?: NamedBytes[]): Promise<Answer>;
   /** Runs a tool on files that the engine has; `signal` stops it. */
-  run(tool: string, request: object, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran>;
+  run(tool: string, request: object | null, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran>;
 }
 
 interface Waiting {
@@ -135,7 +135,7 @@ export class WorkerEngine implements Engine {
     return answer;
   }
 
-  async run(tool: string, request: object, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran> {
+  async run(tool: string, request: object | null, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran> {
     const { desk, worker } = this.start();
     try {
       const files = [...this.files].filter(([n]) => !DRAWN_ONLY.test(n)).map(([name, bytes]) => ({ name, bytes }));
@@ -184,7 +184,7 @@ export class SocketEngine implements Engine {
     return this.desk.ask(method, fields, files).answer;
   }
 
-  async run(tool: string, request: object, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran> {
+  async run(tool: string, request: object | null, tell: (t: Told) => void, signal: AbortSignal): Promise<Ran> {
     const { id, answer } = this.desk.ask("run", { tool, request }, [], tell);
     const stop = () => this.socket.send(write({ id: 0, method: "cancel", fields: { run: id } }) as Uint8Array<ArrayBuffer>);
     if (signal.aborted) stop();

@@ -15,6 +15,8 @@ export function tree(app: App): HTMLElement {
   const list = h("div", { class: "tree", role: "tree" });
   const draw = () => {
     const m = app.doc.model;
+    // What was unfolded stays so when the model changes.
+    const unfolded = new Set([...list.querySelectorAll("details")].filter((d) => d.open).map((d) => d.dataset.group));
     list.replaceChildren();
     if (!m) return void list.append(h("p", { class: "faint" }, "Open a model to explore it."));
     const wanted = search.value.trim().toLowerCase();
@@ -39,12 +41,14 @@ export function tree(app: App): HTMLElement {
           }, h("span", {}, base(path)), h("small", {}, type)));
         }
       };
-      const open = wanted !== "" || items.some(([p]) => p === app.doc.selection);
-      const details = h("details", { open, ontoggle: (e: Event) => (e.target as HTMLDetailsElement).open && fill() }, h("summary", {}, `${group} `, h("small", {}, items.length)), body);
+      const open = wanted !== "" || items.some(([p]) => p === app.doc.selection) || (searched === "" && unfolded.has(group));
+      const details = h("details", { open, "data-group": group, ontoggle: (e: Event) => (e.target as HTMLDetailsElement).open && fill() }, h("summary", {}, `${group} `, h("small", {}, items.length)), body);
       if (open) fill();
       list.append(details);
     }
+    searched = wanted;
   };
+  let searched = "";
   search.addEventListener("input", draw);
   app.store.on(["model"], draw);
   app.store.on(["selection"], () => {
@@ -61,29 +65,34 @@ export function sliders(app: App): HTMLElement {
   const unit = (rotational: boolean) => (rotational ? 180 / Math.PI : 1);
   const draw = () => {
     const m = app.doc.model;
+    // Who works with the keyboard stays where he is.
+    const kept = box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset : null;
     box.replaceChildren();
     rows = [];
     if (!m) return;
     for (const c of m.coordinates) {
       const k = unit(c.rotational);
-      const held = c.locked || c.dependent || !c.moves || app.doc.held[c.name] || !app.engine.computes;
+      const isLocked = c.locked || !c.moves || app.doc.held[c.name] === true;
+      const held = isLocked || c.dependent || !app.engine.computes;
       const value = app.doc.q[c.name] ?? c.default;
       const [low, high] = [c.range[0] * k, c.range[1] * k];
       const number = h("input", { type: "number", step: c.rotational ? 1 : 0.01, value: digits(value * k, 4), "aria-label": c.name, disabled: held, "data-number": c.name });
       const range = h("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, value: value * k, "aria-label": `${c.name} slider`, disabled: held, "data-slider": c.name });
       range.addEventListener("input", () => app.setCoordinate(c.name, Number(range.value) / k));
       number.addEventListener("change", () => app.setCoordinate(c.name, Number(number.value) / k));
-      const why = c.dependent ? "moved by a constraint" : c.locked ? "locked in the model: click to unlock" : held ? "locked: click to unlock" : "click to lock: the slider cannot be moved by accident";
-      const lock = tool(held ? "lock" : "unlock", `${c.name}: ${why}`, () => {
+      // Where the constraints stopped it, it is shown to be.
+      range.addEventListener("change", () => window.setTimeout(show, 50));
+      const why = c.locked ? "locked in the model; click to unlock" : !c.moves ? "the model does not move it" : isLocked ? "locked; click to unlock"
+        : `${c.dependent ? "moved by a constraint; " : ""}click to lock at its value`;
+      const lock = tool(isLocked ? "lock" : "unlock", `${c.name}: ${why}`, () => {
         if (c.locked) void app.editor.edit(c.path, "locked", "false");
-        else if (!c.dependent && c.moves) {
-          app.store.set({ held: { ...app.doc.held, [c.name]: !app.doc.held[c.name] } });
-        }
-      }, { class: "tool tiny" });
+        else if (c.moves) app.lock(c.name);
+      }, { class: isLocked ? "tool tiny locked" : "tool tiny", "data-lock": c.name, "aria-pressed": String(isLocked) });
       rows.push([range, number]);
       box.append(h("div", { class: "slider" }, h("label", { title: c.path }, c.name), range, number, h("small", {}, c.unit), lock));
     }
     show();
+    for (const key of ["lock", "number", "slider"]) if (kept?.[key]) box.querySelector<HTMLElement>(`[data-${key}="${CSS.escape(kept[key]!)}"]`)?.focus();
   };
   const show = () => {
     app.doc.model?.coordinates.forEach((c, i) => {
@@ -91,7 +100,7 @@ export function sliders(app: App): HTMLElement {
       const value = app.shownQ[i];
       if (value === undefined || !rows[i]) return;
       const [range, number] = rows[i];
-      if (document.activeElement !== range) range.value = String(value * k);
+      if (document.activeElement !== range || app.doc.unmet) range.value = String(value * k);
       if (document.activeElement !== number) number.value = digits(value * k, 4);
     });
   };
@@ -102,10 +111,16 @@ export function sliders(app: App): HTMLElement {
   const reset = h("button", { class: "small", hidden: !app.engine.computes, onclick: () => {
     const q: Record<string, number> = {};
     for (const c of app.doc.model?.coordinates ?? []) q[c.name] = c.default;
-    app.store.set({ q, motion: null, playing: false });
+    app.store.set({ q, motion: null, playing: false, held: {} });
     void app.pose();
   } }, "Default pose");
-  const panel = h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), box);
+  const unmet = h("p", { class: "unmet", role: "status", "data-unmet": "", hidden: true });
+  app.store.on(["unmet"], () => {
+    unmet.hidden = app.doc.unmet === "";
+    unmet.textContent = app.doc.unmet;
+    show();
+  });
+  const panel = h("div", { class: "column" }, h("div", { class: "row" }, h("h3", {}, "Coordinates"), h("span", { class: "space" }), reset), unmet, box);
   const hide = () => (panel.hidden = !app.doc.model);
   app.store.on(["model"], hide);
   hide();
@@ -130,7 +145,7 @@ export function inspector(app: App): HTMLElement {
     const [m, path] = [app.doc.model, app.doc.selection];
     box.hidden = !m;
     if (!m || !path) {
-      box.replaceChildren(h("p", { class: "faint" }, m ? "Click a body, a muscle or a marker." : ""));
+      box.replaceChildren(h("p", { class: "faint" }, m ? "Click a body, a muscle or a marker, in the figure or under Explore." : ""));
       shown = "";
       return;
     }
@@ -154,6 +169,10 @@ export function inspector(app: App): HTMLElement {
     const up = path.split("/").slice(0, -1).join("/");
     const values = h("table", { class: "values" });
     const muscle = m.paths.find((p) => path === p.path && p.strength !== null);
+    // A property that was just changed keeps the focus, and what was unfolded stays so.
+    const again = shown === path;
+    const kept = again && box.contains(document.activeElement) ? (document.activeElement as HTMLElement).getAttribute("aria-label") : null;
+    const unfolded = again ? [...box.querySelectorAll("details")].filter((d) => d.open).map((d) => d.querySelector("summary")!.textContent!.split(" ")[0]) : null;
     box.replaceChildren(
       h("div", { class: "row" }, h("h3", {}, base(path)), h("small", {}, found.class), h("span", { class: "space" }),
         inList(path) && tool("copy", "Duplicate", () => void app.editor.add({ like: path }, `added another ${base(path)}`), { class: "tool tiny", "data-do": "copy" }),
@@ -161,9 +180,10 @@ export function inspector(app: App): HTMLElement {
         up.split("/").length > 2 && h("button", { class: "small", onclick: () => app.store.set({ selection: up }) }, "Up"),
         tool("close", "Clear selection (Esc)", () => app.store.set({ selection: null }), { class: "tool tiny" })),
       values, ...(muscle ? [muscleCurves(app, path)] : []),
-      h("details", { open: !muscle }, h("summary", {}, "Properties"), ...fields),
-      parts.length > 0 && h("details", { open: parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");
+      h("details", { open: unfolded ? unfolded.includes("Properties") : !muscle }, h("summary", {}, "Properties"), ...fields),
+      parts.length > 0 && h("details", { open: unfolded ? unfolded.includes("Parts") : !muscle && parts.length < 12 }, h("summary", {}, `Parts (${parts.length})`), ...parts) || "");
     shown = path;
+    if (kept) [...box.querySelectorAll<HTMLElement>("[aria-label]")].find((e) => e.getAttribute("aria-label") === kept)?.focus();
     await live(values);
   };
   let busy = false;
@@ -220,11 +240,15 @@ function muscleCurves(app: App, path: string): HTMLElement {
         if (a.value.y.length === 0) continue;
         k = a.value.rotational ? 180 / Math.PI : 1;
         const x = a.f64(a.value.x).map((v) => v * k);
-        const lines = [{ name: base(path), x, y: a.f64(a.value.y[0]) }];
+        const lines = [{ name: other.value ? base(m.file) : base(path), x, y: a.f64(a.value.y[0]) }];
         if (other.value) {
           const model = await app.modelOf(other.value);
-          const b = await app.engine.call("curve", { ...fields, model: model.id });
-          if (b.value.y.length > 0) lines.push({ name: `${base(path)} (${base(other.value)})`, x: b.f64(b.value.x).map((v) => v * k), y: b.f64(b.value.y[0]) });
+          // Of the pose, what the other model has too.
+          const has = new Set(model.coordinates.map((c) => c.name));
+          const q = Object.fromEntries(Object.entries(fields.q).filter(([n]) => has.has(n)));
+          const b = has.has(coordinate.value) ? await app.engine.call("curve", { ...fields, q, model: model.id }) : null;
+          if (!b) app.say({ kind: "note", text: `${base(other.value)} has no coordinate ${coordinate.value}` });
+          else if (b.value.y.length > 0) lines.push({ name: base(other.value), x: b.f64(b.value.x).map((v) => v * k), y: b.f64(b.value.y[0]) });
           else app.say({ kind: "note", text: `${base(other.value)} has no muscle ${base(path)}` });
         }
         chart.element.classList.toggle("single", lines.length === 1);

@@ -24,12 +24,12 @@ export function filesPanel(app: App): HTMLElement {
     } else if (doc.motion && ending(f) === "xml")
       more.push(h("button", { class: "small", title: "Draw these forces with the motion", onclick: act(() => app.openMotion(doc.motion!.file, { loads: f })) }, "loads"));
     return h("div", { class: "file-row" },
-      h("button", { class: shown || other ? "leaf on" : "leaf", title: f, "data-file": f, onclick: act(() => app.open(f)) }, h("span", {}, base(f)), h("small", {}, ending(f))), ...more);
+      h("button", { class: shown || other ? "leaf on" : "leaf", title: f, "data-file": f, onclick: act(() => app.open(f)) }, h("span", {}, base(f)), more.length === 0 && h("small", {}, ending(f))), ...more);
   };
   const draw = () => {
     list.replaceChildren(...app.doc.files.filter((f) => !MESH.test(f)).map(row));
     if (app.doc.files.length === 0)
-      list.append(h("p", { class: "faint" }, "Drop files anywhere: .osim, .trc, .c3d, .mot, .sto, setup XML, study TOML. A model with its folder of meshes can be dropped whole."));
+      list.append(h("p", { class: "faint" }, "Files that you drop anywhere on this page, and results of tools, are listed here: .osim, .trc, .c3d, .mot, .sto, setup XML, study and pipeline TOML. A model with its folder of meshes can be dropped whole."));
   };
   app.store.on(["files", "model", "motion", "measured", "others"], draw);
   draw();

@@ -1,7 +1,7 @@
 /** Run: a form for each tool, made of its request type; progress, cancel, results; and the same as a command and in Python. */
 
 import type { App } from "../app";
-import { base, download, ending, h, s as svg, stem } from "../dom";
+import { base, download, ending, h, s as svg, stem, tool } from "../dom";
 import { WorkerEngine, type Engine, type MarkerError } from "../engine/engine";
 import { measure } from "./measure";
 
@@ -23,6 +23,43 @@ function sketch(box: HTMLElement, errors: [number, MarkerError][]): void {
   const line = (of: (e: MarkerError) => number) => `M${list.map(([t, e]) => `${((w * (t - t0)) / (t1 - t0)).toFixed(1)} ${(h - (h * of(e)) / top).toFixed(1)}`).join("L")}`;
   box.replaceChildren(svg("svg", { viewBox: `0 -2 ${w} ${h + 4}`, preserveAspectRatio: "none" },
     svg("path", { d: line((e) => e.max), class: "max" }), svg("path", { d: line((e) => e.rms), class: "rms" })));
+}
+
+/** Results of more files than this are not all opened. */
+const MANY = 12;
+
+/** Tools that command and Python know by OpenSim's setup files alone. */
+const SETUPS: Record<string, string> = { place_sensors: "IMUPlacer", forward_simulation: "ForwardTool" };
+
+/** Fields that say where a request came from: not for users. */
+const INTERNAL = ["asked_in", "is_derived"];
+
+/** Groups whose lists are filled in one by one: all of their fields may be left out, or are asked for. Other lists are those of setup files, as JSON. */
+const EDITED = ["GaitTrial", "RecordedTrial", "Part", "Turn", "Weight"];
+
+/** Words for fields whose names say too little. */
+const LABELS: Record<string, string> = { still: "static trial" };
+
+const TEXT = ["txt", "json", "toml", "xml", "c", "h", "cu", "jl", "py", "rs", "csv", "sh", "log"];
+const PICTURE: Record<string, string> = { svg: "image/svg+xml", png: "image/png" };
+const FIGURE = ["osim", "trc", "c3d", "mot", "sto", "csv", "parquet"];
+const showable = (name: string) => [...FIGURE, ...TEXT, ...Object.keys(PICTURE)].includes(ending(name));
+
+/** Shows a result where it belongs: in the figure and the curves, or as text or as a picture. */
+function showFile(app: App, f: { name: string; bytes: Uint8Array }): void {
+  const kind = ending(f.name);
+  if (FIGURE.includes(kind)) return void app.openAll([f.name]);
+  const picture = PICTURE[kind];
+  const url = picture ? URL.createObjectURL(new Blob([f.bytes as BlobPart], { type: picture })) : "";
+  const content = picture ? h("img", { src: url, alt: base(f.name) }) : h("pre", {}, new TextDecoder().decode(f.bytes));
+  const dialog = h("dialog", { class: "wide" }, h("h3", {}, base(f.name)), content,
+    h("div", { class: "row" }, h("button", { class: "main", onclick: () => download(f.name, f.bytes as BlobPart) }, "Save"), h("button", { onclick: () => dialog.close() }, "Close")));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (url) URL.revokeObjectURL(url);
+  });
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 export function runPanel(app: App): HTMLElement {
@@ -67,10 +104,11 @@ export function runPanel(app: App): HTMLElement {
   /** A new form. */
   const begin = () => {
     current = forms.tools.find((t: any) => t.name === choose.value);
-    request = structuredClone(current.defaults);
+    request = structuredClone(current.defaults) ?? {};
     filled = new Map();
     if (current.name === "static_optimization") put(request, "reserves", [1]), put(request, "residuals", [10]);
     if (current.name === "gait" && app.doc.measured) put(request, "trials", [{ markers: app.doc.measured.file, loads: app.doc.motion?.loads ?? null, curves: app.doc.motion ? [app.doc.motion.file] : [] }]);
+    if (current.name === "pipeline_of_trials" && app.doc.measured) put(request, "trials", [{ markers: app.doc.measured.file, loads: app.doc.motion?.loads ?? null }]);
     if (current.name === "inverse_dynamics") put(request, "exclude", ["muscles", "actuators"]);
     fill();
   };
@@ -101,6 +139,9 @@ export function runPanel(app: App): HTMLElement {
         if (get(request, `${group}.markers`) === undefined) put(request, `${group}.markers`, null);
         write(`${group}.markers`, markers);
       }
+    if (current.name === "view") write("motion", app.doc.motion?.file);
+    if (current.name === "plot") write("table", app.doc.motion?.file ?? markers);
+    if (current.name === "file_info") write("file", app.doc.model?.file ?? markers);
     if (current.name === "upgrade") set("file", app.doc.model?.file);
     if (current.name === "convert") set("input", app.doc.measured?.file ?? app.doc.motion?.file);
     const data = get(request, `${prefix}markers`) || get(request, `${prefix}motion`) || app.doc.model?.file || "result";
@@ -149,11 +190,15 @@ export function runPanel(app: App): HTMLElement {
     }
   };
 
+  /** What goes to the engine: nothing for a request without fields. */
+  const asked = () => (current.defaults === null ? null : request);
+
   const tell = async () => {
-    const a = await app.engine.call("same", { tool: current.name, request }).catch(() => null);
+    const a = await app.engine.call("same", { tool: current.name, request: asked() }).catch(() => null);
     if (!a) return;
     const { command, no_flag, python, no_keyword } = a.value;
-    const none = (what: string, missing: string[], kind: string) => (missing.length > 0 ? `(no equivalent: ${what} has no ${kind} for ${missing.join(", ")})` : `(no equivalent in ${what})`);
+    const setup = SETUPS[current.name];
+    const none = (what: string, missing: string[], kind: string) => (missing.length > 0 ? `(no equivalent: ${what} has no ${kind} for ${missing.join(", ")})` : setup ? `(no equivalent in ${what} but \`run\` with a setup file of ${setup})` : `(no equivalent in ${what})`);
     same.replaceChildren(h("b", {}, "Command\n"), command ?? none("the command", no_flag, "flag"), "\n\n", h("b", {}, "Python\n"), python ?? none("Python", no_keyword, "keyword"));
   };
 
@@ -166,7 +211,7 @@ export function runPanel(app: App): HTMLElement {
       put(request, path, v);
       void tell();
     };
-    const label = h("span", {}, name.replaceAll("_", " "));
+    const label = h("span", {}, LABELS[name] ?? name.replaceAll("_", " "));
     const common = { "aria-label": name, title: help, "data-field": path };
     const numberOf = (text: string) => (text.trim() === "" ? null : Number(text));
     const [shown, told] = [measure(help, type.kind), measure(about, type.kind)];
@@ -204,10 +249,10 @@ export function runPanel(app: App): HTMLElement {
         break;
       }
       case "text":
-        input = h("input", { type: "text", value: value ?? "", ...common, onchange: (e: any) => change(e.target.value) });
+        input = h("input", { type: "text", value: value ?? "", placeholder: type.optional ? "not set" : "", ...common, onchange: (e: any) => change(e.target.value.trim() === "" && type.optional ? null : e.target.value) });
         break;
       case "group": {
-        const inner = forms.types[type.type].fields.map((f: any) => [`${path}.${f.name}`, f.name, f.type, f.help] as const);
+        const inner = forms.types[type.type].fields.filter((f: any) => !INTERNAL.includes(f.name)).map((f: any) => [`${path}.${f.name}`, f.name, f.type, f.help] as const);
         const body = h("div", { class: "group" });
         const fill = () => body.replaceChildren(...inner.map((i: any) => field(i[0], i[1], i[2], i[3])));
         const on = value !== null && value !== undefined;
@@ -223,12 +268,13 @@ export function runPanel(app: App): HTMLElement {
         return details;
       }
       case "list": {
+        if (EDITED.includes(type.of.type)) return listOf(path, name, type, help);
         const simple = ["number", "text", "file", "integer"].includes(type.of.kind);
         const text = simple ? (value ?? []).join(", ") : JSON.stringify(value ?? []);
         input = h("input", { type: "text", value: text, placeholder: "none", ...common, onchange: (e: any) => {
           const t = e.target.value.trim();
           try {
-            change(!simple ? JSON.parse(t || "[]") : t === "" ? [] : t.split(",").map((x: string) => (type.of.kind === "number" || type.of.kind === "integer" ? Number(x) : x.trim())));
+            change(!simple ? JSON.parse(t || "[]") : t === "" ? (type.optional ? null : []) : t.split(",").map((x: string) => (type.of.kind === "number" || type.of.kind === "integer" ? Number(x) : x.trim())));
           } catch (error) {
             app.fail(error);
           }
@@ -236,9 +282,10 @@ export function runPanel(app: App): HTMLElement {
         break;
       }
       default:
-        input = h("input", { type: "text", value: JSON.stringify(value ?? null), ...common, onchange: (e: any) => {
+        input = h("input", { type: "text", value: value === undefined || value === null ? "" : JSON.stringify(value), placeholder: "not set", ...common, onchange: (e: any) => {
           try {
-            change(JSON.parse(e.target.value));
+            // What is left out has its default.
+            change(e.target.value.trim() === "" ? (value === null ? null : undefined) : JSON.parse(e.target.value));
           } catch (error) {
             app.fail(error);
           }
@@ -248,8 +295,30 @@ export function runPanel(app: App): HTMLElement {
     return h("label", { class: "property", title: help }, label, input, (numeric && (unit || range) && h("small", { class: "faint", "data-unit": path }, unit || range)) || "");
   };
 
+  /** A list of groups: one box for each, to be added and taken out. */
+  const listOf = (path: string, name: string, type: any, help: string): HTMLElement => {
+    const items = h("div", { class: "items" });
+    const one = name.replaceAll("_", " ").replace(/(ie)?s$/, (_, ie) => (ie ? "y" : ""));
+    const list = (): any[] => get(request, path) ?? [];
+    // A choice that cannot be left out has its first one.
+    const empty = () => Object.fromEntries(forms.types[type.of.type].fields.filter((f: any) => f.type.kind === "choice" && !f.type.optional).map((f: any) => [f.name, forms.types[f.type.type].choices[0][0]]));
+    const fill = () => {
+      items.replaceChildren(...list().map((_, i) => h("fieldset", { class: "item" },
+        h("legend", {}, `${one} ${i + 1} `, tool("remove", `Remove ${one} ${i + 1}`, () => replace(list().filter((_, k) => k !== i)), { class: "tool tiny", "data-remove-item": path })),
+        ...forms.types[type.of.type].fields.map((f: any) => field(`${path}.${i}.${f.name}`, f.name, f.type, f.help)))));
+    };
+    const replace = (next: any[]) => {
+      put(request, path, next);
+      fill();
+      void tell();
+    };
+    fill();
+    return h("div", { class: "list", title: help }, h("div", { class: "row" }, h("span", {}, name.replaceAll("_", " ")), h("span", { class: "space" }),
+      h("button", { class: "small", "data-add-item": path, onclick: () => replace([...list(), empty()]) }, `Add ${one}`)), items);
+  };
+
   const draw = () => {
-    const all: any[] = forms.types[current.request].fields;
+    const all: any[] = forms.types[current.request].fields ?? [];
     const find = (path: string) => {
       const keys = path.split(".");
       let fields = all;
@@ -261,8 +330,8 @@ export function runPanel(app: App): HTMLElement {
       return found;
     };
     const first = current.first.map((p: string) => field(p, p.split(".").pop()!, find(p).type, find(p).help));
-    const rest = all.filter((f) => !current.first.includes(f.name) && f.name !== "asked_in").map((f) => field(f.name, f.name, f.type, f.help));
-    form.replaceChildren(h("p", { class: "faint" }, current.about.split("```")[0]), ...first, h("details", {}, h("summary", {}, "All settings"), ...rest));
+    const rest = all.filter((f) => !current.first.includes(f.name) && !INTERNAL.includes(f.name)).map((f) => field(f.name, f.name, f.type, f.help));
+    form.replaceChildren(h("p", { class: "faint" }, current.about.split("```")[0]), ...first, rest.length > 0 ? h("details", {}, h("summary", {}, "All settings"), ...rest) : "");
     tellAbsent();
     void tell();
     void warmUp();
@@ -291,7 +360,7 @@ export function runPanel(app: App): HTMLElement {
       warming?.abort();
       const engine = where.value === "page" ? await pageEngine() : app.engine;
       const begun = performance.now();
-      const ran = await engine.run(current.name, request, (t) => {
+      const ran = await engine.run(current.name, asked(), (t) => {
         if (t.progress) {
           const p = t.progress;
           if (p.total) bar.value = p.done / p.total;
@@ -306,7 +375,8 @@ export function runPanel(app: App): HTMLElement {
           }
           void app.showReached(t.reached, `${current.title}: ${line.textContent}`);
         }
-        if (t.note) log.append(h("div", {}, t.note));
+        // Files are listed below; they are not where their names say before they are saved.
+        if (t.note && !t.note.startsWith("wrote ")) log.append(h("div", {}, t.note));
         if (t.diagnostic) log.append(h("div", { class: t.diagnostic.severity }, t.diagnostic.message, t.diagnostic.hint ? ` (${t.diagnostic.hint})` : ""));
       }, stop.signal);
       const seconds = (performance.now() - begun) / 1000;
@@ -316,12 +386,15 @@ export function runPanel(app: App): HTMLElement {
       card.dataset.state = "done";
       card.dataset.seconds = String(ran.seconds);
       log.append(h("div", { class: "files" }, ...ran.files.map((f) => h("span", { class: "entry-row" },
-        h("button", { class: "link", title: "Show", onclick: () => void app.openAll([f.name]) }, base(f.name)),
+        showable(f.name) ? h("button", { class: "link", title: "Show", "data-show": base(f.name), onclick: () => showFile(app, f) }, base(f.name)) : h("span", {}, base(f.name)),
         h("button", { class: "small", title: `Save ${base(f.name)}`, onclick: () => download(f.name, f.bytes as BlobPart) }, "Save")))));
       (window as any).lastRun = ran;
       await app.add(ran.files, false);
       // The model first, then the motion, then what colors it.
-      await app.openAll(ran.files.map((f) => f.name).filter((n) => !/error|locations|force|controls|missing/i.test(base(n))));
+      const shown = ran.files.map((f) => f.name).filter((n) => FIGURE.includes(ending(n)) && !/error|locations|force|controls|missing|summary/i.test(base(n)));
+      const first = (kinds: RegExp) => shown.filter((n) => kinds.test(n)).slice(0, 1);
+      // Of many trials the first one is shown; the others are among the files.
+      await app.openAll(shown.length > MANY ? [...first(/\.osim$/i), ...first(/(ik|motion|states)\.(mot|sto)$/i)] : shown);
     } catch (e: any) {
       bar.remove();
       line.textContent = e.kind === "Cancelled" ? "stopped" : "failed";

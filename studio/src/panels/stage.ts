@@ -25,7 +25,16 @@ export function stage(app: App, canvas: HTMLCanvasElement): HTMLElement {
     h("input", { type: "checkbox", checked: doc.layers[key], "data-layer": key, onchange: (e: any) => store.set({ layers: { ...doc.layers, [key]: e.target.checked } }) }), text,
     COLORS[key] ? h("i", { class: "swatch", style: `background:${COLORS[key]}` }) : null);
   const switches = h("details", { class: "layers" }, h("summary", {}, "Show"), ...LAYERS.map(([key, text]) => box(key, text)));
-  const hint = h("div", { class: "hint" }, h("p", {}, "Drop a model here"), h("small", {}, ".osim with its meshes, then .trc, .c3d, .mot or .sto. Nothing leaves this machine."));
+  const choose = (tab: string) => document.dispatchEvent(new CustomEvent("studio-tab", { detail: tab }));
+  const hint = h("div", { class: "hint" }, h("div", { class: "welcome" }, h("p", {}, "Drop files here"),
+    h("small", {}, "A model (.osim) with its folder of meshes, then a recording (.trc, .c3d) or a motion (.mot, .sto)."),
+    h("div", { class: "row" }, h("button", { class: "main", "data-do": "welcome-open", onclick: () => document.querySelector<HTMLInputElement>("[data-do=choose]")?.click() }, "Choose files…"),
+      h("button", { "data-do": "example", onclick: () => void app.example() }, "Open an example"),
+      h("button", { onclick: () => choose("Predict") }, "Predict a walk")),
+    h("ol", {}, h("li", {}, h("b", {}, "Explore"), ": click a bone or a muscle, move a slider, look at its moment arm"),
+      h("li", {}, h("b", {}, "Run"), ": joint angles from markers, then moments, muscle forces, simulations"),
+      h("li", {}, h("b", {}, "Share"), ": the figure and its curves as one file that opens anywhere")),
+    h("small", {}, "Nothing leaves this machine. Press ? for keys.")));
   const grip = h("div", { class: "grip", hidden: true }, "Drag a gold point of the path, or the blue middle of a wrap object");
   const live = h("div", { class: "live", hidden: true, "data-live": "", role: "status" });
   const main = h("main", {}, canvas, h("div", { class: "overlay" }, views, switches), legend, grip, live, hint);
@@ -38,6 +47,7 @@ export function stage(app: App, canvas: HTMLCanvasElement): HTMLElement {
     for (const b of switches.querySelectorAll<HTMLInputElement>("[data-layer]")) b.checked = doc.layers[b.dataset.layer!] !== false;
   });
   store.on(["model", "measured"], () => (hint.hidden = doc.model !== null || doc.measured !== null));
+  hint.hidden = !app.engine.computes;
   figure.handles.onSet = (count) => (grip.hidden = count === 0);
   new ResizeObserver(() => figure.resize(main.clientWidth, main.clientHeight)).observe(main);
   let down: [number, number] | null = null;

@@ -67,7 +67,8 @@ export class Chart {
   ) {
     this.heading = h("strong", {}, title);
     this.legend = h("div", { class: "legend" });
-    this.holder = h("div", { class: "plot", tabindex: 0, role: "img", "aria-label": title });
+    this.holder = h("div", { class: "plot", tabindex: 0, role: "img", "aria-label": title,
+      title: "Drag: move the cursor. Shift and drag, wheel, + and −: zoom. Double-click or 0: whole range" });
     const bar = h("div", { class: "chart-bar" }, this.heading, this.legend, h("span", { class: "space" }),
       h("button", { class: "small", title: "Whole range (double-click)", onclick: () => this.zoom(null) }, "All"),
       h("button", { class: "small", title: "Save as SVG", onclick: () => download(`${this.fileName()}.svg`, this.toSvg(), "image/svg+xml") }, "SVG"),
@@ -106,6 +107,11 @@ export class Chart {
       if (e.key === "ArrowLeft" || e.key === "ArrowRight") {
         e.stopPropagation();
         this.seek((this.cursor ?? low) + (e.key === "ArrowLeft" ? -step : step));
+      } else if (["+", "=", "-", "0"].includes(e.key) && !e.ctrlKey && !e.metaKey) {
+        e.stopPropagation();
+        const middle = this.cursor !== null && this.cursor >= low && this.cursor <= high ? this.cursor : (low + high) / 2;
+        const k = e.key === "-" ? 1.25 : 0.8;
+        this.zoom(e.key === "0" ? null : [middle + (low - middle) * k, middle + (high - middle) * k]);
       }
     });
     new ResizeObserver(() => {
@@ -121,7 +127,7 @@ export class Chart {
     if (xLabel !== this.xLabel) this.range = null;
     this.title = title;
     this.marks = marks;
-    this.heading.textContent = title;
+    this.heading.textContent = this.heading.title = title;
     this.lines = lines;
     [this.xLabel, this.yLabel] = [xLabel, yLabel];
     this.draw();
@@ -183,7 +189,7 @@ export class Chart {
     const px = (x: number) => MARGIN.left + ((x - x0) / (x1 - x0)) * (width - MARGIN.left - MARGIN.right);
     const py = (y: number) => height - MARGIN.bottom - ((y - y0) / (y1 - y0)) * (height - MARGIN.top - MARGIN.bottom);
     const root = s("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": "system-ui, sans-serif", "font-size": 11 });
-    for (const t of ticks(x0, x1, Math.max(3, width / 90))) {
+    for (const t of ticks(x0, x1, Math.max(4, width / 90))) {
       root.append(s("line", { x1: px(t), x2: px(t), y1: MARGIN.top, y2: height - MARGIN.bottom, class: "grid" }),
         s("text", { x: px(t), y: height - MARGIN.bottom + 14, "text-anchor": "middle", class: "axis" }, digits(t)));
     }

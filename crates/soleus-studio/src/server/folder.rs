@@ -54,8 +54,10 @@ impl OpenedFiles {
     }
 }
 
+/// A file has one name, whether it is called from where the program was started or from the root.
 impl Files for OpenedFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let path = &self.absolute(path);
         if self.memory.is_file(path) {
             return self.memory.read(path);
         }
@@ -63,7 +65,7 @@ impl Files for OpenedFiles {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.memory.write(path, bytes)
+        self.memory.write(&self.absolute(path), bytes)
     }
 
     fn make_folder(&self, _: &Path) -> io::Result<()> {
@@ -71,18 +73,21 @@ impl Files for OpenedFiles {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.memory.remove(path)
+        self.memory.remove(&self.absolute(path))
     }
 
     fn is_file(&self, path: &Path) -> bool {
+        let path = &self.absolute(path);
         self.memory.is_file(path) || self.allowed(path).is_ok_and(|p| self.disk.is_file(&p))
     }
 
     fn is_folder(&self, path: &Path) -> bool {
+        let path = &self.absolute(path);
         self.memory.is_folder(path) || self.allowed(path).is_ok_and(|p| self.disk.is_folder(&p))
     }
 
     fn names_in(&self, folder: &Path) -> Vec<String> {
+        let folder = &self.absolute(folder);
         let mut names = self.memory.names_in(folder);
         names.extend(self.allowed(folder).map(|p| self.disk.names_in(&p)).unwrap_or_default());
         names.sort();
@@ -91,6 +96,22 @@ impl Files for OpenedFiles {
     }
 
     fn absolute(&self, path: &Path) -> PathBuf {
-        self.memory.absolute(path)
+        self.disk.absolute(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tool that makes names absolute finds what was opened, and the page finds what the tool wrote.
+    #[test]
+    fn analytic_relative_and_absolute_names_are_one_file() {
+        let (files, _) = OpenedFiles::open(&[]).unwrap();
+        files.write(Path::new("results/a.mot"), b"x").unwrap();
+        let whole = files.absolute(Path::new("results/a.mot"));
+        assert!(whole.is_absolute() && files.is_file(&whole) && !files.is_file(Path::new("/results/a.mot")));
+        assert_eq!(files.read(&whole).unwrap(), b"x");
+        assert_eq!(files.names_in(Path::new("results")), ["a.mot"]);
     }
 }

@@ -66,6 +66,13 @@ impl OpenModel {
     /// The state at the values of coordinates that are given, by name; the others have their defaults. Constraints are met as far as they
     /// can be.
     pub fn state<'n>(&self, values: impl Iterator<Item = (&'n String, f64)>) -> Result<State<f64>, Refusal> {
+        let mut x = self.given(values)?;
+        self.assemble(&mut x);
+        Ok(x)
+    }
+
+    /// The state at the values of coordinates that are given, whatever the constraints say.
+    fn given<'n>(&self, values: impl Iterator<Item = (&'n String, f64)>) -> Result<State<f64>, Refusal> {
         let mut x = self.system.default_state.clone();
         for (name, value) in values {
             if !value.is_finite() {
@@ -73,19 +80,40 @@ impl OpenModel {
             }
             x.q[self.evaluator.coordinate(name)?] = value;
         }
-        self.assemble(&mut x);
         Ok(x)
     }
 
     /// Meets the constraints as far as they can be met.
     pub fn assemble(&self, x: &mut State<f64>) {
-        if self.system.constraints.num_rows() > 0 {
-            let given = x.clone();
-            let mut assembler = Assembler::new(&self.model, &self.system);
-            assembler.tolerance = ASSEMBLED;
-            if assembler.solve_assembly(&self.system, x, &mut self.system.workspace()).is_err() {
-                *x = given;
-            }
+        self.assemble_holding(x, &[]);
+    }
+
+    /// Meets the constraints with some mobilities held. Where that cannot be, the state stays as it was, and the largest error is returned,
+    /// m or rad.
+    fn assemble_holding(&self, x: &mut State<f64>, held: &[usize]) -> Option<f64> {
+        if self.system.constraints.num_rows() == 0 {
+            return None;
+        }
+        let given = x.clone();
+        let mut assembler = Assembler::new(&self.model, &self.system);
+        assembler.tolerance = ASSEMBLED;
+        held.iter().for_each(|&m| assembler.hold(m));
+        let done = assembler.solve_assembly(&self.system, x, &mut self.system.workspace());
+        done.err().map(|e| {
+            *x = given;
+            e.error
+        })
+    }
+
+    /// Meets the constraints with the locked coordinates held, and the one that was moved last too, if that can be.
+    fn assemble_locked(&self, x: &mut State<f64>, locked: &[usize], moved: Option<usize>) -> Met {
+        let all: Vec<usize> = locked.iter().copied().chain(moved).collect();
+        let Some(error) = self.assemble_holding(x, &all) else { return Met::All };
+        match self.assemble_holding(x, locked) {
+            // What was moved gives way before what is locked does.
+            None if moved.is_some() => Met::Moved,
+            None => Met::All,
+            Some(again) => Met::Not(error.min(again)),
         }
     }
 
@@ -96,6 +124,16 @@ impl OpenModel {
         };
         self.model.coordinates.iter().zip(&self.system.tree.mobility_of_coordinate).map(of).collect()
     }
+}
+
+/// How the constraints of a model are met.
+enum Met {
+    /// By coordinates that are neither locked nor were moved.
+    All,
+    /// The coordinate that was moved goes no further.
+    Moved,
+    /// They are not, by this, m or rad: the pose is as it was asked for.
+    Not(f64),
 }
 
 /// Errors of constraints that are let be, m or rad: less than any picture shows, and than any curve.
@@ -130,7 +168,12 @@ impl Session {
     /// The model at values of coordinates.
     pub(super) fn pose(&self, f: &Fields) -> Result<Answer, Refusal> {
         let m = self.model(f)?;
-        let x = m.state(f.numbers("q"))?;
+        let mut x = m.given(f.numbers("q"))?;
+        // Coordinates that are locked stay where they are, and the one that was moved is where it was moved to.
+        let mobility = |name: &str| m.evaluator.coordinate(name);
+        let locked = f.texts("locked").into_iter().map(mobility).collect::<Result<Vec<usize>, Error>>()?;
+        let moved = f.optional_text("moved").map(mobility).transpose()?.filter(|k| !locked.contains(k));
+        let met = m.assemble_locked(&mut x, &locked, moved);
         let mut recorder = Recorder::of_scene(&m.model, &m.system, Scene::default()).with(false, false);
         recorder.record(&x);
         let mut block = Block::default();
@@ -140,6 +183,15 @@ impl Session {
         m.evaluator.evaluate(&states, &[Quantity::MassCenter(0)], &mut [&mut com[..]], 1)?;
         value["mass_center"] = block.f32s(com);
         value["q"] = m.coordinates(&x).into();
+        value["met"] = match met {
+            Met::All => "all",
+            Met::Moved => "moved",
+            Met::Not(_) => "not",
+        }
+        .into();
+        if let Met::Not(error) = met {
+            value["error"] = error.into();
+        }
         Ok(Answer { value, block })
     }
 
@@ -230,12 +282,19 @@ impl Session {
         let count = f.index("points").unwrap_or(POINTS).clamp(2, 1000);
         let [low, high] = [f.number("from").unwrap_or(c.range[0]), f.number("to").unwrap_or(c.range[1])];
         let start = m.state(f.numbers("q"))?;
+        let locked = f.texts("locked").into_iter().map(|n| e.coordinate(n));
+        let mut held = locked.collect::<Result<Vec<usize>, Error>>()?;
+        held.push(mobility);
         let (mut xs, mut q) = (Vec::with_capacity(count), Vec::new());
+        let mut unmet = Vec::new();
         for k in 0..count {
             let value = low + (high - low) * k as f64 / (count - 1) as f64;
             let mut x = start.clone();
             x.q[mobility] = value;
-            m.assemble(&mut x);
+            // A value that the constraints do not allow has a gap in the curve.
+            if m.assemble_holding(&mut x, &held).is_some() {
+                unmet.push(k);
+            }
             xs.push(value);
             q.extend(x.q);
         }
@@ -252,6 +311,9 @@ impl Session {
         };
         e.evaluate(&states, std::slice::from_ref(&quantity), &mut [&mut out[..]], 1)?;
         let width = e.layout().muscles.len();
+        for k in unmet {
+            out[k * width..(k + 1) * width].fill(f64::NAN);
+        }
         let mut block = Block::default();
         let curves: Vec<Value> =
             muscles.iter().map(|&i| block.f64s((0..count).map(|k| out[k * width + i]))).collect();

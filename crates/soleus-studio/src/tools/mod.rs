@@ -10,11 +10,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use soleus::artifact::{Artifact, Outcome};
+use soleus::pipeline::FromTrials;
 use soleus::{
-    Analyze, AssignLoads, ComputedMuscleControl, Context, Convert, Equilibrium, Error, Evaluate, FitPaths,
-    Gait, Generate, Inverse, InverseDynamics, InverseKinematics, Jacobians, Predict, PredictWalk, Reconcile,
+    Add, Analyze, AssignLoads, ComputedMuscleControl, Context, Convert, Equilibrium, Error, Evaluate,
+    FileInfo, FitPaths, ForwardSimulation, Gait, Generate, Inverse, InverseDynamics, InverseKinematics,
+    Jacobians, LegTour, ModelInfo, Pipeline, PlaceSensors, PlotTable, Predict, PredictWalk, Reconcile,
     ResidualElimination, ResidualReduction, Scaling, SensorKinematics, SetupFile, Simulation, Solve,
-    StaticOptimization, Synthesize, Track, Upgrade,
+    StaticOptimization, Synthesize, Track, Upgrade, View,
 };
 use std::path::Path;
 
@@ -54,8 +56,15 @@ fn defaults<R: Serialize + Default>() -> Value {
     serde_json::to_value(R::default()).unwrap_or(Value::Null)
 }
 
+/// Where text goes that the command shows: a page has no standard output.
+const SHOWN: &str = "output.txt";
+
 fn ran(outcome: &dyn Outcome) -> Ran {
-    let file = |a: &Artifact| (a.path.to_string_lossy().into_owned(), a.to_bytes().into_owned());
+    let name = |path: &Path| match path.to_str() {
+        Some("-") => SHOWN.to_string(),
+        _ => path.to_string_lossy().into_owned(),
+    };
+    let file = |a: &Artifact| (name(&a.path), a.to_bytes().into_owned());
     Ran {
         files: outcome.artifacts().iter().map(file).collect(),
         verdict: outcome.verdict().err().map(|e| e.to_string()),
@@ -65,6 +74,32 @@ fn ran(outcome: &dyn Outcome) -> Ran {
 /// A request from JSON.
 fn request<R: DeserializeOwned>(tool: &str, value: Value) -> Result<R, Error> {
     serde_json::from_value(value).map_err(|e| Error::content(Path::new(tool), 0, "", e.to_string(), ""))
+}
+
+/// Runs a tool that writes files on its way, and gives those with the others; what it keeps for itself stays where it is.
+#[cfg(feature = "all-tools")]
+fn ran_writing<O: Outcome>(
+    cx: &Context,
+    work: impl FnOnce(&Context) -> Result<O, Error>,
+) -> Result<Ran, Error> {
+    let files = soleus::files::Opened::new(cx.files);
+    let outcome = work(&Context { files: &files, ..*cx })?;
+    let mut all = ran(&outcome);
+    // Names as the page has them: from where it works.
+    let here = cx.files.absolute(Path::new("x")).parent().map(Path::to_path_buf).unwrap_or_default();
+    let own = |p: &Path| p.components().any(|c| c.as_os_str().to_string_lossy().starts_with('.'));
+    let known: Vec<_> = all.files.iter().map(|(name, _)| cx.files.absolute(Path::new(name))).collect();
+    for (path, _) in &mut all.files {
+        *path =
+            Path::new(path).strip_prefix(&here).map_or(path.clone(), |p| p.to_string_lossy().into_owned());
+    }
+    for path in files.written_files().into_keys() {
+        let name = path.strip_prefix(&here).unwrap_or(&path);
+        if !own(name) && !known.contains(&path) && cx.files.is_file(&path) {
+            all.files.push((name.to_string_lossy().into_owned(), cx.read(&path)?));
+        }
+    }
+    Ok(all)
 }
 
 macro_rules! tool {
@@ -115,6 +150,8 @@ const TOOLS: &[Tool] = &[
         ["output.model" => "scaled.osim"]),
     tool!("sensor_kinematics", SensorKinematics, "Kinematics from inertial sensors", "Motion", ["model", "orientations"],
         ["output.motion" => "*_ik.mot"]),
+    tool!("place_sensors", PlaceSensors, "Place inertial sensors on a model", "Motion", ["model", "orientations", "base", "heading_axis"],
+        ["output" => "with_sensors.osim"]),
     tool!("gait", Gait, "Gait analysis", "Motion", ["trials"], ["output" => "gait"]),
     tool!("assign_loads", AssignLoads, "Assign force plates to feet", "Motion", ["model", "motion", "loads"],
         ["output" => "*_loads.xml"]),
@@ -122,6 +159,8 @@ const TOOLS: &[Tool] = &[
         ["output" => "fitted.osim"]),
     tool!("simulate", Simulation, "Simulation", "Simulation", ["model", "duration", "excitation", "controls", "initial"],
         ["output.folder" => "simulation"]),
+    tool!("forward_simulation", ForwardSimulation, "Simulation as OpenSim's ForwardTool", "Simulation", ["model", "states", "loads", "from", "to"],
+        ["output.folder" => "forward"]),
     tool!("equilibrium", Equilibrium, "Equilibrium", "Simulation", ["model", "initial"],
         ["output" => "equilibrium.sto"]),
     tool!(#[cfg(feature = "all-tools")] "synthesize", Synthesize, "Synthetic recording", "Simulation", ["model", "motion", "cycles", "rate"],
@@ -140,6 +179,13 @@ const TOOLS: &[Tool] = &[
         ["solution" => "track.sto"]),
     tool!(#[cfg(feature = "all-tools")] "generate", Generate, "Source code of a model", "Files", ["model", "language", "single"],
         ["output" => "model.c"]),
+    tool!("add", Add, "Add parts to a model", "Model", ["model", "parts"], ["output" => "*_with_parts.osim"]),
+    tool!("model_info", ModelInfo, "Summary of a model", "Files", ["model"], ["output" => "*_summary.txt"]),
+    tool!(#[cfg(feature = "all-tools")] "file_info", FileInfo, "Summary of a file", "Files", ["file"], ["output" => "summary.txt"]),
+    tool!("plot", PlotTable, "Plot columns of a table", "Files", ["table", "columns", "beside"], ["output" => "plot.svg"]),
+    tool!(#[cfg(feature = "all-tools")] "view", View, "Page or picture of a model and its motion", "Files", ["model", "motion", "loads", "activations"],
+        ["page" => "view.html"]),
+    tool!("leg_tour", LegTour, "Tour of a leg model", "Files", [], []),
     tool!("upgrade", Upgrade, "Rewrite a file in the current format", "Files", ["file"], ["output" => "upgraded.osim"]),
     tool!("convert", Convert, "Convert a table or recording", "Files", ["input", "units", "rate"], ["output" => "converted.sto"]),
     tool!(
@@ -151,6 +197,40 @@ const TOOLS: &[Tool] = &[
         ["file"],
         []
     ),
+    Tool {
+        name: "pipeline",
+        request: "Pipeline",
+        title: "Pipeline: all steps for several trials",
+        group: "Motion",
+        first: &["file", "again", "jobs"],
+        output: &[],
+        defaults: defaults::<Pipeline>,
+        #[cfg(feature = "all-tools")]
+        run: Some(|value, cx| {
+            let request: Pipeline = request("pipeline", value)?;
+            ran_writing(cx, |cx| request.run(cx))
+        }),
+        #[cfg(not(feature = "all-tools"))]
+        run: None,
+        in_page: false,
+    },
+    Tool {
+        name: "pipeline_of_trials",
+        request: "FromTrials",
+        title: "Pipeline: from recordings to muscle forces",
+        group: "Motion",
+        first: &["model", "still", "mass", "height", "trials", "muscles", "output"],
+        output: &[],
+        defaults: defaults::<FromTrials>,
+        #[cfg(feature = "all-tools")]
+        run: Some(|value, cx| {
+            let recorded: FromTrials = request("pipeline_of_trials", value)?;
+            ran_writing(cx, |cx| Pipeline::of_file(recorded.write(cx)?).run(cx))
+        }),
+        #[cfg(not(feature = "all-tools"))]
+        run: None,
+        in_page: false,
+    },
     Tool {
         name: "predict_walk",
         request: "PredictWalk",
@@ -210,7 +290,8 @@ pub fn described() -> Value {
 /// `!` says the contrary of the field.
 pub fn flags() -> impl Iterator<Item = [&'static str; 4]> {
     let of = |v: &'static verbs::Verb| v.flags().map(|(field, flag)| [v.tool, v.verb, *field, *flag]);
-    verbs::VERBS.iter().flat_map(of)
+    // Where a shell puts what is shown is no flag.
+    verbs::VERBS.iter().flat_map(of).filter(|[.., flag]| *flag != verbs::SHELL)
 }
 
 /// Requests of the tools by their types, with their defaults: for tests.

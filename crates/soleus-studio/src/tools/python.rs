@@ -340,6 +340,19 @@ const CALLS: &[Call] = &[
         saves: NONE,
     },
     Call {
+        tool: "view",
+        call: "model.view",
+        keywords: &[&[
+            ("motion", "motion"),
+            ("loads", "loads"),
+            ("activations", "activations"),
+            ("geometry", "geometry"),
+            ("frame_rate", "frame_rate"),
+        ]],
+        time: None,
+        saves: &[("page", "", "result")],
+    },
+    Call {
         tool: "predict",
         call: "soleus.predict.gait",
         keywords: &[&[

@@ -88,6 +88,53 @@ fn trials(list: &[Value]) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// Words of the trials of `soleus pipeline`: loads for all of them or for none.
+fn recorded(list: &[Value]) -> Option<Vec<String>> {
+    let of = |key: &str| list.iter().filter_map(|t| t.get(key)?.as_str()).map(quoted).collect::<Vec<_>>();
+    let (markers, loads) = (of("markers"), of("loads"));
+    if list.is_empty() || markers.len() != list.len() || ![0, list.len()].contains(&loads.len()) {
+        return None;
+    }
+    let mut words = vec!["--markers".to_string()];
+    words.extend(markers);
+    if !loads.is_empty() {
+        words.push("--loads".to_string());
+        words.extend(loads);
+    }
+    Some(words)
+}
+
+/// Words of parts as `soleus add` takes them; nothing if one has a property that no word can say.
+fn parts(list: &[Value]) -> Option<Vec<String>> {
+    let point = |v: &Value| {
+        let place: Vec<String> = v.get("location")?.as_array()?.iter().map(plain).collect();
+        Some(format!("{}:{}", v.get("body")?.as_str()?, place.join(",")))
+    };
+    let part = |part: &Value| {
+        let fields = part.as_object()?;
+        let mut words = vec![fields.get("type").map_or("spring".to_string(), plain)];
+        for (key, value) in fields.iter().filter(|(key, v)| *key != "type" && !v.is_null()) {
+            match value {
+                Value::Object(bounds) if key == "free" => {
+                    for (name, ends) in bounds {
+                        let ends: Vec<String> = ends.as_array()?.iter().map(plain).collect();
+                        words.push(format!("free.{name}={}", ends.join(",")));
+                    }
+                }
+                Value::Object(_) => words.push(format!("{key}={}", point(value)?)),
+                Value::Array(list) => {
+                    let list: Vec<String> = list.iter().map(plain).collect();
+                    words.push(format!("{key}={}", list.join(",")));
+                }
+                value => words.push(format!("{key}={}", plain(value))),
+            }
+        }
+        // Words are separated by spaces, whatever a shell makes of quotes.
+        words.iter().all(|w| !w.contains(char::is_whitespace)).then(|| quoted(&words.join(" ")))
+    };
+    list.iter().map(part).collect()
+}
+
 /// The command; or the fields that it has no flag for.
 fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Result<String, Vec<String>> {
     let verb = VERBS.iter().find(|v| v.tool == tool).ok_or_else(Vec::new)?;
@@ -99,6 +146,26 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Result<
             && let Some(found) = trials(list)
         {
             words.extend(found);
+            continue;
+        }
+        let listed = match (tool, path.as_str(), value) {
+            ("pipeline_of_trials", "trials", Value::Array(list)) => recorded(list),
+            ("add", "parts", Value::Array(list)) => parts(list),
+            ("pipeline_of_trials", "map", Value::Array(list)) => {
+                let pair = |p: &Value| Some(format!("{}={}", p.get(0)?.as_str()?, p.get(1)?.as_str()?));
+                list.iter()
+                    .map(pair)
+                    .collect::<Option<Vec<_>>>()
+                    .map(|l| vec!["--map".to_string(), quoted(&l.join(","))])
+            }
+            _ => None,
+        };
+        if let Some(found) = listed {
+            words.extend(found);
+            continue;
+        }
+        if ["trials", "parts"].contains(&path.as_str()) {
+            missing.push(path.clone());
             continue;
         }
         let Some((_, flag)) = verb.flags().find(|(f, _)| f == path) else {
@@ -214,6 +281,38 @@ mod tests {
         let fields = json!({ "tracking.model": "m.osim", "tracking.replace_forces": false });
         let found = same("residual_reduction", &request("residual_reduction", &fields));
         assert!(found["command"].is_null());
+    }
+
+    #[test]
+    fn analytic_commands_of_trials_and_parts() {
+        let fields = json!({ "model": "g.osim", "still": "s.trc", "mass": 72, "muscles": false, "trials": [
+            { "markers": "a 1.trc", "loads": "a.mot" }, { "markers": "b.trc", "loads": "b.mot" } ] });
+        let found = same("pipeline_of_trials", &request("pipeline_of_trials", &fields));
+        assert_eq!(
+            found["command"],
+            "soleus pipeline --model g.osim --static s.trc --mass 72 --markers 'a 1.trc' b.trc --loads a.mot b.mot --no-muscles"
+        );
+        let spring = json!({ "type": "spring", "coordinate": "ankle_angle_r", "stiffness": 100, "name": null, "free": { "stiffness": [0, 500] } });
+        let strap = json!({ "type": "ligament", "from": { "body": "femur_r", "location": [0, 0.1, 0] }, "to": { "body": "tibia_r", "location": [0, 0, 0] },
+            "stiffness": 1e4, "rest_length": 0.2 });
+        let fields = json!({ "model": "m.osim", "parts": [spring, strap], "output": "exo.osim" });
+        let found = same("add", &request("add", &fields));
+        assert_eq!(
+            found["command"],
+            "soleus add m.osim 'spring coordinate=ankle_angle_r stiffness=100 free.stiffness=0,500' \
+             'ligament from=femur_r:0,0.1,0 to=tibia_r:0,0,0 stiffness=10000.0 rest_length=0.2' --out exo.osim"
+        );
+        for part in [spring, strap] {
+            let words = parts(std::slice::from_ref(&part)).unwrap().remove(0);
+            let read: soleus::addition::Part = words.trim_matches('\'').parse().unwrap();
+            assert_eq!(read, serde_json::from_value(part).unwrap());
+        }
+        let fields = json!({ "model": "m.osim", "output": "m.txt" });
+        assert_eq!(
+            same("model_info", &request("model_info", &fields))["command"],
+            "soleus info m.osim > m.txt"
+        );
+        assert_eq!(same("leg_tour", &Value::Null)["command"], "soleus demo --leg");
     }
 
     #[test]

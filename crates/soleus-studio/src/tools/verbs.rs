@@ -3,6 +3,9 @@
 /// Flags whose values are words of their own; those of others are joined by commas.
 pub(super) const SPACED: &[&str] = &["--exclude", "--curve", "--weights", "--translations", "--back"];
 
+/// What a command shows goes to a file by the shell.
+pub(super) const SHELL: &str = ">";
+
 /// A field of a request and its flag; an empty flag is a word without one. A flag that ends in `!` is given when the field is false.
 pub(super) type Flag = (&'static str, &'static str);
 
@@ -339,6 +342,70 @@ pub(super) const VERBS: &[Verb] = &[
         verb: "loads",
         flags: &[&[("model", "--model"), ("motion", "--motion"), ("loads", "--loads"), ("output", "--out")]],
     },
+    Verb {
+        tool: "pipeline",
+        verb: "pipeline",
+        flags: &[&[("file", ""), ("again", "--again"), ("jobs", "--jobs")]],
+    },
+    Verb {
+        tool: "pipeline_of_trials",
+        verb: "pipeline",
+        flags: &[&[
+            ("model", "--model"),
+            ("still", "--static"),
+            ("marker_set", "--marker-set"),
+            ("mass", "--mass"),
+            ("height", "--height"),
+            ("map", "--map"),
+            ("cutoff_hz", "--cutoff-hz"),
+            ("muscles", "--no-muscles!"),
+            ("normative", "--normative"),
+            ("output", "--out"),
+        ]],
+    },
+    Verb {
+        tool: "add",
+        verb: "add",
+        flags: &[&[("model", ""), ("parts", ""), ("file", "--file"), ("output", "--out")]],
+    },
+    Verb {
+        tool: "model_info",
+        verb: "info",
+        flags: &[&[("model", ""), ("as_json", "--json"), ("output", SHELL)]],
+    },
+    Verb {
+        tool: "file_info",
+        verb: "info",
+        flags: &[&[("file", ""), ("as_json", "--json"), ("output", SHELL)]],
+    },
+    Verb {
+        tool: "plot",
+        verb: "plot",
+        flags: &[&[
+            ("table", ""),
+            ("beside", ""),
+            ("columns", "--columns"),
+            ("take", "--take"),
+            ("output", "--out"),
+        ]],
+    },
+    Verb {
+        tool: "view",
+        verb: "view",
+        flags: &[&[
+            ("model", ""),
+            ("motion", ""),
+            ("page", "--out"),
+            ("picture", "--picture"),
+            ("time", "--time"),
+            ("loads", "--loads"),
+            ("activations", "--activations"),
+            ("wraps", "--wraps"),
+            ("geometry", "--geometry"),
+            ("frame_rate", "--frame-rate"),
+        ]],
+    },
+    Verb { tool: "leg_tour", verb: "demo --leg", flags: &[] },
     Verb { tool: "upgrade", verb: "upgrade", flags: &[&[("file", ""), ("output", "--out")]] },
     Verb {
         tool: "gait",
