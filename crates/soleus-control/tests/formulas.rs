@@ -366,18 +366,27 @@ fn identity_goals_of_contacts() {
     check(&base, &[], &g, &text);
 }
 
-/// How muscles with compliant tendons start: the balance of forces; the drift of forces is not among the words.
+/// How muscles with compliant tendons start: MocoInitialForceEquilibriumDGFGoal, MocoInitialVelocityEquilibriumDGFGoal,
+/// MocoInitialActivationGoal as a constraint.
 #[reference_test]
 fn identity_goals_of_tendons() {
     let base = moco("hanging_muscle");
     let s = &base.system;
-    let Some(g) = goal::initial_activation("start", None, s)
-        .endpoint
-        .map(|_| goal::initial_activation("start", None, s))
-    else {
-        panic!("no muscle")
-    };
-    check(&base, &[], &g, &format!("initial(excitation[{0}] - activation[{0}])", base.model.forces[0].name));
+    let muscle = base.model.forces[0].name.as_str();
+    let word = |name: &str| format!("initial({name}[{muscle}])");
+    check(
+        &base,
+        &[],
+        &goal::initial_activation("start", None, s),
+        &format!("initial(excitation[{muscle}] - activation[{muscle}])"),
+    );
+    let some = |g: Option<Goal>| g.unwrap_or_else(|| panic!("no muscle"));
+    check(&base, &[], &some(goal::initial_force_equilibrium("f", None, s)), &word("force_imbalance"));
+    check(&base, &[], &some(goal::initial_velocity_equilibrium("v", None, s)), &word("force_drift"));
+    let squared = |name: &str| format!("initial(sum({name}[*]^2))");
+    let [force, velocity] = ["force_imbalance", "force_drift"].map(squared);
+    check(&base, &[], &some(goal::initial_force_equilibrium("f", Some(2.0), s)), &force);
+    check(&base, &[], &some(goal::initial_velocity_equilibrium("v", Some(1e-3), s)), &velocity);
 }
 
 /// MocoExpressionBasedParameterGoal.

@@ -59,16 +59,58 @@ fn goal(name: &str, cost: Option<f64>, values: usize, f: EndpointFunction) -> Go
     Goal { name: name.into(), mode, integrals: Vec::new(), is_mean: false, endpoint: Some(f) }
 }
 
-/// For every De Groote–Fregly muscle with a compliant tendon: the rate at which fiber and tendon force drift
-/// apart, N/s, or, if so asked, the force balance in units of F₀ while the tendon's force does not change.
-struct ForceDrift {
+/// How far a De Groote–Fregly muscle with a compliant tendon is from equilibrium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equilibrium {
+    /// Tendon force minus fiber force along the tendon, in units of F₀, while the force of the tendon does not change.
+    Force,
+    /// Rate of the fiber's force along the tendon minus that of the tendon's, N/s (linearized).
+    Velocity,
+}
+
+impl Equilibrium {
+    /// Whether a force has it.
+    pub(super) fn is_of(system: &System, force: usize) -> bool {
+        match &system.forces[force].actor {
+            Actor::Muscle(m) => {
+                matches!(**m, CompiledMuscle::DeGrooteFregly2016(_))
+                    && m.state_names().contains(&"normalized_tendon_force")
+            }
+            Actor::Force(_) => false,
+        }
+    }
+
+    /// Of a path with this length and speed, excitation e, and the muscle's own states and rates.
+    pub(super) fn compute<T: Real>(
+        self,
+        system: &System,
+        force: usize,
+        [length, speed, e]: [T; 3],
+        states: &[T],
+        rates: &[T],
+    ) -> T {
+        let Actor::Muscle(m) = &system.forces[force].actor else { return T::zero() };
+        let CompiledMuscle::DeGrooteFregly2016(m) = &**m else { return T::zero() };
+        match self {
+            Equilibrium::Force => {
+                let tendon = states.last().copied().unwrap_or(T::zero());
+                let a = if states.len() > 1 { states[0] } else { e };
+                m.residual(length, speed, a, tendon, T::zero())
+            }
+            Equilibrium::Velocity => m.force_drift(length, speed, e, states, rates),
+        }
+    }
+}
+
+/// The error of equilibrium of some muscles, or its square.
+struct Errors {
     system: Arc<System>,
     muscles: Vec<usize>,
     squared: bool,
-    balance: bool,
+    of: Equilibrium,
 }
 
-impl SmoothFunction for ForceDrift {
+impl SmoothFunction for Errors {
     type Scratch<T: Real> = (State<T>, Workspace<T>);
 
     fn num_inputs(&self) -> usize {
@@ -97,18 +139,10 @@ impl SmoothFunction for ForceDrift {
         s.compute_paths(x, ws);
         for (v, &i) in values.iter_mut().zip(&self.muscles) {
             let f = &s.forces[i];
-            let Actor::Muscle(m) = &f.actor else { continue };
-            let CompiledMuscle::DeGrooteFregly2016(m) = &**m else { continue };
-            let (path, own, rate) = (&ws.paths[i], &states[f.states.clone()], &rates[f.states.clone()]);
-            let e = controls[f.controls.start];
-            let drift = if self.balance {
-                let (force, a) = (own.last().copied().unwrap_or(T::zero()), own.first().copied());
-                let a = if own.len() > 1 { a.unwrap_or(e) } else { e };
-                m.residual(path.length(), path.speed(), a, force, T::zero())
-            } else {
-                m.force_drift(path.length(), path.speed(), e, own, rate)
-            };
-            *v = if self.squared { drift * drift } else { drift };
+            let (path, own) = (&ws.paths[i], f.states.clone());
+            let inputs = [path.length(), path.speed(), controls[f.controls.start]];
+            let error = self.of.compute(s, i, inputs, &states[own.clone()], &rates[own]);
+            *v = if self.squared { error * error } else { error };
         }
     }
 }
@@ -117,7 +151,7 @@ impl SmoothFunction for ForceDrift {
 ///
 /// Only for muscles of De Groote and Fregly with compliant tendons; `None` if there are none.
 pub fn initial_velocity_equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>) -> Option<Goal> {
-    equilibrium(name, cost, system, false)
+    equilibrium(name, cost, system, Equilibrium::Velocity)
 }
 
 /// Fiber and tendon force are equal at the initial time with a constant tendon force: as a constraint, or as a squared
@@ -125,20 +159,12 @@ pub fn initial_velocity_equilibrium(name: &str, cost: Option<f64>, system: &Arc<
 ///
 /// Only for muscles of De Groote and Fregly with compliant tendons; `None` if there are none.
 pub fn initial_force_equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>) -> Option<Goal> {
-    equilibrium(name, cost, system, true)
+    equilibrium(name, cost, system, Equilibrium::Force)
 }
 
-fn equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>, balance: bool) -> Option<Goal> {
+fn equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>, of: Equilibrium) -> Option<Goal> {
     let n = system.tree.num_mobilities;
-    let muscles: Vec<usize> = (0..system.forces.len())
-        .filter(|&i| match &system.forces[i].actor {
-            Actor::Muscle(m) => {
-                matches!(**m, CompiledMuscle::DeGrooteFregly2016(_))
-                    && m.state_names().contains(&"normalized_tendon_force")
-            }
-            Actor::Force(_) => false,
-        })
-        .collect();
+    let muscles: Vec<usize> = (0..system.forces.len()).filter(|&i| Equilibrium::is_of(system, i)).collect();
     if muscles.is_empty() {
         return None;
     }
@@ -148,6 +174,6 @@ fn equilibrium(name: &str, cost: Option<f64>, system: &Arc<System>, balance: boo
     inputs.extend((2 * n..nx).map(|i| at(PointVariable::Rate(i))));
     inputs.extend((0..system.num_controls).map(|i| at(PointVariable::Control(i))));
     let count = muscles.len();
-    let f = ForceDrift { system: system.clone(), muscles, squared: cost.is_some(), balance };
+    let f = Errors { system: system.clone(), muscles, squared: cost.is_some(), of };
     Some(goal(name, cost, count, EndpointFunction::of_model(inputs, f)))
 }

@@ -33,7 +33,7 @@ pub use frames::{frame_tracking, orientation_tracking};
 pub use gait::{
     Foot, StepTimeSettings, contact_impulse_tracking, step_length_asymmetry, step_time_asymmetry,
 };
-pub use initial::{initial_activation, initial_force_equilibrium, initial_velocity_equilibrium};
+pub use initial::{Equilibrium, initial_activation, initial_force_equilibrium, initial_velocity_equilibrium};
 pub use kinematic::{marker_final, marker_tracking};
 pub use model_function::{Operation, Scalar, Shape};
 pub use muscle_energy::squared_metabolic_rate;

@@ -1,5 +1,6 @@
 //! Quantities of a model by name: OpenSim's output paths, and the names in formulas.
 
+use super::initial::Equilibrium;
 use super::quantity::{FrameMotion, MuscleQuantity, Quantity};
 use crate::musculoskeletal::ModelProblem;
 use crate::problem::PointVariable;
@@ -248,6 +249,18 @@ pub const WORDS_OF: &[(&str, &str, &str, &str)] = &[
     ("optimal_fiber_length", "muscle", "m", "of the model"),
     ("tendon_slack_length", "muscle", "m", "of the model"),
     (
+        "force_imbalance",
+        "muscle",
+        "",
+        "tendon force minus fiber force along the tendon, in maximum isometric forces, while the tendon force is constant; of De Groote–Fregly muscles with compliant tendons",
+    ),
+    (
+        "force_drift",
+        "muscle",
+        "N/s",
+        "rate of the fiber force along the tendon minus that of the tendon force, linearized; of the same muscles",
+    ),
+    (
         "metabolic_rate",
         "muscle",
         "W",
@@ -371,6 +384,7 @@ impl<'a> Names<'a> {
             "max_isometric_force" | "optimal_fiber_length" | "tendon_slack_length" => {
                 self.forces(|i, _| self.is_muscle(i))
             }
+            "force_imbalance" | "force_drift" => self.forces(|i, _| Equilibrium::is_of(system, i)),
             "metabolic_rate" => {
                 let mut list = Vec::new();
                 if let (Some(p), 1) = (self.probes().next(), self.probes().count()) {
@@ -585,6 +599,8 @@ impl<'a> Names<'a> {
             "max_isometric_force" => constant(muscle().map_or(f64::NAN, |m| m.max_isometric_force)),
             "optimal_fiber_length" => constant(muscle().map_or(f64::NAN, |m| m.optimal_fiber_length)),
             "tendon_slack_length" => constant(muscle().map_or(f64::NAN, |m| m.tendon_slack_length)),
+            "force_imbalance" => number(Quantity::Equilibrium(i, Equilibrium::Force)),
+            "force_drift" => number(Quantity::Equilibrium(i, Equilibrium::Velocity)),
             "metabolic_rate" => {
                 let mut p = self.probes().next().cloned().ok_or_else(Unknown::default)?;
                 if let Some(list) = muscles(&mut p) {

@@ -1,5 +1,6 @@
 //! Quantities of a model at one time, as functions of the variables of a problem.
 
+use super::initial::Equilibrium;
 use crate::problem::PointVariable;
 use soleus_dynamics::constraint::Station;
 use soleus_dynamics::force::Kernel;
@@ -156,6 +157,8 @@ pub enum Quantity {
     ActuatorPower(usize),
     /// A quantity of a muscle.
     Muscle(usize, MuscleQuantity),
+    /// How far a muscle with a compliant tendon is from equilibrium.
+    Equilibrium(usize, Equilibrium),
     /// Metabolic power of these muscles, W.
     Metabolics(Box<MetabolicProbe>, Vec<usize>),
     /// Sum of contact forces on a body (node), N, in ground.
@@ -337,7 +340,8 @@ impl Quantity {
             | Quantity::Actuation(i)
             | Quantity::ActuatorSpeed(i)
             | Quantity::ActuatorPower(i)
-            | Quantity::Muscle(i, _) => vec![*i],
+            | Quantity::Muscle(i, _)
+            | Quantity::Equilibrium(i, _) => vec![*i],
             Quantity::Metabolics(_, list) => list.clone(),
             Quantity::Reaction(_) => (0..s.forces.len()).collect(),
             Quantity::GeneralizedForces { forces, .. } => forces.clone(),
@@ -368,6 +372,11 @@ impl Quantity {
             Quantity::Muscle(i, _) => {
                 let mut list = path_variables(s, *i);
                 list.extend(own_variables(s, *i, false));
+                list
+            }
+            Quantity::Equilibrium(i, of) => {
+                let mut list = path_variables(s, *i);
+                list.extend(own_variables(s, *i, *of == Equilibrium::Velocity));
                 list
             }
             Quantity::Metabolics(_, forces) => {
@@ -440,6 +449,12 @@ impl Quantity {
             Quantity::Muscle(i, q) => {
                 let info = s.muscle_info(*i, &m.x, &m.controls, &m.ws);
                 out.push(info.map_or(T::zero(), |info| q.of(&info)));
+            }
+            Quantity::Equilibrium(i, of) => {
+                let (f, path) = (&s.forces[*i], &m.ws.paths[*i]);
+                let inputs = [path.length(), path.speed(), m.controls[f.controls.start]];
+                let (z, zdot) = (&m.x.z[f.states.clone()], &m.zdot[f.states.clone()]);
+                out.push(of.compute(s, *i, inputs, z, zdot));
             }
             Quantity::Metabolics(probe, _) => {
                 let first = out.len();
