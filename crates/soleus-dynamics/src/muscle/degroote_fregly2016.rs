@@ -25,6 +25,10 @@ const C3: f64 = 0.2;
 /// Argument of the hyperbolic sine in the inverse of (3) where its bounded form goes on along the tangent: 180 v_max, far
 /// beyond what fibers do, and far below what overflows.
 const STEEPEST: f64 = 8.0;
+/// Bounds of the fiber in the same form, which matter where the path is as short as its tendon: φ is 90° there, and a fiber
+/// without pennation has no length. No muscle works at a cosine (89.4°) or a share of l₀ like these.
+const LEAST_COS: f64 = 1e-2;
+const LEAST_LENGTH: f64 = 1e-3;
 /// Exponent of the passive curve.
 const KPE: f64 = 4.0;
 /// Normalized fiber length where the passive force is zero.
@@ -216,7 +220,19 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
     #[inline(always)]
     fn position<T: Over<P>>(&self, L: T, t: T) -> Position<T> {
         let along = L - t * self.ls;
-        let l = (along * along + self.width2).sqrt();
+        self.position_at(t, along, (along * along + self.width2).sqrt())
+    }
+
+    /// The same with a fiber of at least [`LEAST_LENGTH`].
+    #[inline(always)]
+    fn bounded_position<T: Over<P>>(&self, L: T, t: T) -> Position<T> {
+        let along = L - t * self.ls;
+        let least = (self.l0 * LEAST_LENGTH).sq();
+        self.position_at(t, along, Real::max(along * along + self.width2, T::lift(least)).sqrt())
+    }
+
+    #[inline(always)]
+    fn position_at<T: Over<P>>(&self, t: T, along: T, l: T) -> Position<T> {
         let per_l = l.recip();
         let x = l * self.per_l0;
         Position {
@@ -269,7 +285,8 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
     /// The same with bounds on the explicit form, which divides by a f_L and cos φ and has an exponential of the result: rates
     /// of a slack muscle, or of one that is shorter than its tendon, are beyond all numbers and grow with its force. a f_L is at
     /// least `least`, which changes the force at which a muscle rests by at most `least` F₀, and f_V (3) is linear beyond
-    /// 180 v_max.
+    /// 180 v_max. Where the path is as short as its tendon, cos φ changes its sign: 1/cos φ goes through zero between
+    /// cosines of ∓[`LEAST_COS`], and fibers keep [`LEAST_LENGTH`].
     pub fn bounded_dynamics<T: Over<P>>(
         &self,
         L: T,
@@ -302,16 +319,34 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
             return self.fiber_force(a, &p, v, DeGrooteFregly2016Muscle::force_velocity(v)) * p.cos * self.f0;
         }
         let f = rest[0];
-        let p = self.position(L, self.tendon_length(f));
-        let (load, gain) = (f / p.cos - p.fp, a * p.fl);
-        let v = match least {
-            None => DeGrooteFregly2016Muscle::velocity(load / gain),
-            Some(least) => DeGrooteFregly2016Muscle::bounded_velocity(load / Real::max(gain, T::cst(least))),
+        let t = self.tendon_length(f);
+        let ltdot = match least {
+            None => {
+                let p = self.position(L, t);
+                let v = DeGrooteFregly2016Muscle::velocity((f / p.cos - p.fp) / (a * p.fl));
+                Ldot - v * self.v0 / p.cos
+            }
+            Some(least) => {
+                let p = self.bounded_position(L, t);
+                let over_cos = bounded_division(p.cos);
+                let load = over_cos(f) - p.fp;
+                let gain = Real::max(a * p.fl, T::cst(least));
+                Ldot - over_cos(DeGrooteFregly2016Muscle::bounded_velocity(load / gain) * self.v0)
+            }
         };
-        let ltdot = Ldot - v * self.v0 / p.cos;
         states_dot[usize::from(self.has_activation)] = ltdot * self.per_ls * self.tendon_slope(f);
         f * self.f0
     }
+}
+
+/// Division by a cosine c; below [`LEAST_COS`] = b multiplication by c (2 − c²/b²)/b², which has the same value and slope at
+/// ±b.
+#[inline(always)]
+fn bounded_division<T: Real>(cos: T) -> impl Fn(T) -> T {
+    const PER: f64 = 1.0 / LEAST_COS;
+    let n = cos * PER;
+    let inside = n * (T::cst(2.0) - n * n) * PER;
+    move |x| Real::abs(cos).select_below(T::cst(LEAST_COS), x * inside, x / cos)
 }
 
 impl DeGrooteFregly2016Muscle {

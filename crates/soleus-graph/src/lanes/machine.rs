@@ -4,7 +4,7 @@ use super::assembler::{Executable, Kind};
 use super::compile::{ALL_BUT_SIGN_F32, Compiled, Output, compile};
 use super::functions;
 use super::vector::{Lane, Vector};
-use super::{COPIES_AT_A_TIME, Job, Steps};
+use super::{Job, MOST_AT_A_TIME, Steps};
 use crate::graph::Table;
 use crate::program::Program;
 use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
@@ -132,7 +132,7 @@ impl Machine {
         }
         // Inputs and outputs of the groups of N copies that are taken at once. They are converted number by number, as they
         // lie in memory: group by group, every page of them would be visited again.
-        let groups = COPIES_AT_A_TIME.div_ceil(N);
+        let groups = MOST_AT_A_TIME.div_ceil(N);
         let (inputs, outputs) = (self.inputs, self.compiled.outputs.len());
         let mut before = vec![[T::ZERO; N]; groups * inputs];
         let mut after = vec![[T::ZERO; N]; groups * outputs];

@@ -125,20 +125,26 @@ impl Lanes {
         self.share(n, threads, Job { x: x.as_ptr(), y: x.as_mut_ptr(), n, advance }, going_on);
     }
 
-    /// Threads take some copies at a time until none is left: one that is held up by others on the machine holds up nobody.
+    /// Threads take some copies at a time until none is left: one that is held up by others on the machine holds up nobody. The fewer
+    /// are left, the fewer they take, so that all end at nearly the same time.
     fn share(&self, n: usize, threads: usize, job: Job, going_on: &(dyn Fn() -> bool + Sync)) {
-        let blocks = n.div_ceil(COPIES_AT_A_TIME);
+        let threads = threads.clamp(1, n.div_ceil(FEWEST_AT_A_TIME).max(1));
         let next = AtomicUsize::new(0);
+        let size = |left: usize| {
+            let share = left / (4 * threads) / FEWEST_AT_A_TIME * FEWEST_AT_A_TIME;
+            share.clamp(FEWEST_AT_A_TIME, MOST_AT_A_TIME).min(left)
+        };
         let take = || {
             if !going_on() {
                 return None;
             }
-            let block = next.fetch_add(1, Ordering::Relaxed);
-            (block < blocks).then(|| block * COPIES_AT_A_TIME..n.min((block + 1) * COPIES_AT_A_TIME))
+            let later = |at: usize| (at < n).then(|| at + size(n - at));
+            let at = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later).ok()?;
+            Some(at..at + size(n - at))
         };
         let (job, take) = (&job, &take);
         std::thread::scope(|scope| {
-            for _ in 1..threads.clamp(1, blocks.max(1)) {
+            for _ in 1..threads {
                 scope.spawn(move || self.run_some(job, take));
             }
             self.run_some(job, take);
@@ -192,8 +198,9 @@ impl Lanes {
     }
 }
 
-/// Copies that a thread takes at once: enough that taking them costs nothing, few enough that all threads end at nearly the same time.
-const COPIES_AT_A_TIME: usize = 64;
+/// Copies that a thread takes at once: at least one group of lanes of every width, and enough at first that taking them costs nothing.
+const FEWEST_AT_A_TIME: usize = 16;
+const MOST_AT_A_TIME: usize = 64;
 
 /// Time steps of the copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
