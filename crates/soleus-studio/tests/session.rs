@@ -91,6 +91,10 @@ fn analytic_locked_coordinates_are_held() {
     let a = pose(-0.9, -0.2, &["ankle_angle"], Some("knee_angle"));
     assert_eq!((a["met"].as_str(), of(&a, ankle)), (Some("moved"), -0.2));
     assert!((of(&a, knee) + 0.6).abs() < 1e-9, "{a}");
+    // Values of a motion are rounded, and that is no reason to refuse another slider.
+    let [k, t] = [-1.3_f32, -0.55_f32].map(f64::from);
+    let a = pose(k, t, &["ankle_angle", "knee_angle"], Some("hip_flexion"));
+    assert_eq!((a["met"].as_str(), of(&a, knee), of(&a, ankle)), (Some("all"), k, t));
     // Both locked apart from one another: nothing moves, and the error is ankle − 0.5 knee − 0.1 = 0.15.
     let a = pose(-0.9, -0.2, &["ankle_angle", "knee_angle"], None);
     assert_eq!((a["met"].as_str(), of(&a, knee), of(&a, ankle)), (Some("not"), -0.9, -0.2));
