@@ -12,7 +12,7 @@ static MEMORY: Counting = Counting;
 const USAGE: &str = "usage: scripts/fuzz [--minutes N] [--target NAME] [--seed N] [--case N] [--file PATH] [--more FOLDER]
 
 Changes files that are right and gives them to every reader (no panic, an answer within two seconds, at most 512 MB) and every
-tool (within twenty seconds, at most 2 GB; it is asked to stop after four).
+tool (within twenty seconds, at most 2 GB; it is asked to stop after four). Studio is one of the tools: it gets messages.
 --minutes   how long, for all targets together (default 1)
 --target    one target instead of all; `readers` and `tools` are all of a kind
 --seed      seed of the changes (default: the clock)
