@@ -20,10 +20,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TABLE.mot", num_args = 1..)]
     curves: Vec<PathBuf>,
     /// Raw EMG (.sto, .csv, .c3d), one file for each trial: its envelopes are plotted (give envelopes as --curves)
-    #[arg(long, value_name = "EMG.sto", num_args = 1..)]
+    #[arg(long, alias = "emg-raw", value_name = "EMG.sto", num_args = 0..)]
     emg: Vec<PathBuf>,
-    #[arg(long, hide = true, num_args = 0..)]
-    emg_raw: Vec<PathBuf>,
     /// Normative curves (.csv): columns percent, NAME and sd_NAME [default: angles of Winter's adults]
     #[arg(long, value_name = "NORM.csv")]
     normative: Option<PathBuf>,
@@ -46,9 +44,8 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     if !a.loads.is_empty() && a.loads.len() != n {
         return refuse("loads", a.loads.len());
     }
-    let emg: Vec<&PathBuf> = a.emg.iter().chain(&a.emg_raw).collect();
-    if !emg.is_empty() && emg.len() != n {
-        return refuse("EMG", emg.len());
+    if !a.emg.is_empty() && a.emg.len() != n {
+        return refuse("EMG", a.emg.len());
     }
     if !a.curves.len().is_multiple_of(n) {
         return refuse("curves", a.curves.len());
@@ -57,7 +54,7 @@ pub fn run(a: &Arguments) -> Result<(), Error> {
     let trial = |(i, markers): (usize, &PathBuf)| GaitTrial {
         markers: markers.clone().into(),
         loads: a.loads.get(i).cloned().map(Source::File),
-        emg: emg.get(i).map(|&file| Source::File(file.clone())).into_iter().collect(),
+        emg: a.emg.get(i).cloned().map(Source::File).into_iter().collect(),
         curves: a.curves[i * each..(i + 1) * each].iter().cloned().map(Source::File).collect(),
     };
     let trials = a.markers.iter().enumerate().map(trial).collect();
