@@ -28,9 +28,6 @@ function sketch(box: HTMLElement, errors: [number, MarkerError][]): void {
 /** Results of more files than this are not all opened. */
 const MANY = 12;
 
-/** Tools that command and Python know by OpenSim's setup files alone. */
-const SETUPS: Record<string, string> = { place_sensors: "IMUPlacer", forward_simulation: "ForwardTool" };
-
 /** Fields that say where a request came from: not for users. */
 const INTERNAL = ["asked_in", "is_derived"];
 
@@ -197,8 +194,7 @@ export function runPanel(app: App): HTMLElement {
     const a = await app.engine.call("same", { tool: current.name, request: asked() }).catch(() => null);
     if (!a) return;
     const { command, no_flag, python, no_keyword } = a.value;
-    const setup = SETUPS[current.name];
-    const none = (what: string, missing: string[], kind: string) => (missing.length > 0 ? `(no equivalent: ${what} has no ${kind} for ${missing.join(", ")})` : setup ? `(no equivalent in ${what} but \`run\` with a setup file of ${setup})` : `(no equivalent in ${what})`);
+    const none = (what: string, missing: string[], kind: string) => (missing.length > 0 ? `(no equivalent: ${what} has no ${kind} for ${missing.join(", ")})` : `(no equivalent in ${what})`);
     same.replaceChildren(h("b", {}, "Command\n"), command ?? none("the command", no_flag, "flag"), "\n\n", h("b", {}, "Python\n"), python ?? none("Python", no_keyword, "keyword"));
   };
 

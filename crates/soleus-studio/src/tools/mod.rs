@@ -2,6 +2,7 @@
 
 mod python;
 mod same;
+mod setups;
 mod verbs;
 
 pub use same::same;

@@ -445,6 +445,11 @@ pub fn python(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Resu
     Ok(lines.join("\n"))
 }
 
+/// A command, run by Python: the package brings the program along.
+pub fn python_of_command(command: &str) -> String {
+    format!("import subprocess\n\nsubprocess.run({}, shell=True, check=True)", literal(&command.into()))
+}
+
 fn keyword(call: &Call, path: &str) -> Option<&'static Keyword> {
     call.keywords.iter().copied().flatten().find(|(field, _)| *field == path)
 }
@@ -489,7 +494,7 @@ fn free(list: &Value) -> String {
 }
 
 /// As a literal of Python. JSON's strings, numbers and lists are Python's.
-fn literal(value: &Value) -> String {
+pub fn literal(value: &Value) -> String {
     match value {
         Value::Null => "None".to_string(),
         Value::Bool(b) => if *b { "True" } else { "False" }.to_string(),

@@ -1,15 +1,16 @@
 //! The same request outside of a page: as a command, and in Python.
 
 use super::TOOLS;
-use super::python::python;
+use super::python::{python, python_of_command};
+use super::setups::by_setup_file;
 use super::verbs::{SPACED, VERBS};
 use serde_json::{Map, Value, json};
 
 /// Groups that a request may be without: their fields count one by one.
 const OPTIONAL: &[&str] = &["factors", "placing"];
 
-/// A request as a command and in Python. Where one of them is null, the list that belongs to it names the fields that it has no flag or keyword
-/// for; it is empty where there is no such verb or function at all.
+/// A request as a command and in Python: where there is no such verb, by a setup file; where Python has no such function, by the command. Where
+/// one of them is null, the list that belongs to it names the fields that it has no flag, keyword or element for.
 pub fn same(tool: &str, request: &Value) -> Value {
     let Some(t) = TOOLS.iter().find(|t| t.name == tool) else { return Value::Null };
     let mut changed = Vec::new();
@@ -18,8 +19,21 @@ pub fn same(tool: &str, request: &Value) -> Value {
         Ok(text) => (Value::from(text), Vec::new()),
         Err(missing) => (Value::Null, missing),
     };
-    let (command, no_flag) = both(command(tool, request, &changed));
-    let (python, no_keyword) = both(python(tool, request, &changed));
+    let [command, python] = match by_setup_file(tool, &changed) {
+        Some(Ok([command, python])) => [Ok(command), Ok(python)],
+        Some(Err(missing)) => [Err(missing.clone()), Err(missing)],
+        None => {
+            let command = command(tool, request, &changed);
+            let python = match python(tool, request, &changed) {
+                // Python has no function for it, but the command.
+                Err(missing) if missing.is_empty() => command.clone().map(|c| python_of_command(&c)),
+                found => found,
+            };
+            [command, python]
+        }
+    };
+    let (command, no_flag) = both(command);
+    let (python, no_keyword) = both(python);
     json!({ "command": command, "no_flag": no_flag, "python": python, "no_keyword": no_keyword })
 }
 
@@ -373,7 +387,9 @@ mod tests {
             same("inverse_kinematics", &request("inverse_kinematics", &fields))["no_keyword"],
             json!(["output.fixed_digits"])
         );
-        assert!(same("convert", &request("convert", &json!({ "input": "a.c3d" })))["python"].is_null());
+        let found = same("convert", &request("convert", &json!({ "input": "it's.c3d", "output": "a.trc" })));
+        let python = r#"subprocess.run("soleus convert 'it'\\''s.c3d' a.trc", shell=True, check=True)"#;
+        assert_eq!(found["python"], format!("import subprocess\n\n{python}"));
     }
 
     /// What a verb has no flag for must not be dropped in silence.
