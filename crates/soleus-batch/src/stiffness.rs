@@ -15,7 +15,8 @@
 //! solved along the tree, without fill-in.
 //!
 //! On the diagonal of (2), absolute values of ∂ż/∂z are used: a muscle that runs away moves at most by its rate over that slope.
-//! Rates of De Groote and Fregly's muscle are bounded near the singularities of its explicit form, and so is its tendon force.
+//! Rates of De Groote and Fregly's muscle are bounded near the singularities of its explicit form, and so are its tendon force and
+//! the change of it in a step.
 //!
 //! Not included in D and K are velocity-dependent and gravity terms of the bodies, changes of moment arms with the
 //! pose, forces between two moving bodies, changes of friction with the depth, and negative slopes of muscles, joints
@@ -48,6 +49,10 @@ const LEAST_GAIN: f64 = 1e-3;
 /// Least normalized tendon force of De Groote and Fregly's muscle, whose tendon curve is 0.2 exp(…) − 0.2. There is no
 /// length beyond it, so a step goes at most half of the way.
 const LEAST_TENDON_FORCE: f64 = -0.2;
+
+/// How far a step may go from the least tendon force, as a share of how far it is: down, and up. Four times as far is a strain of the
+/// tendon of 0.04, nearly that of F₀. Where the path is as short as the tendon, rates of 1e9/s have no slope that holds them back.
+const TENDON_STEP: [f64; 2] = [-0.5, 3.0];
 
 /// A pivot below this, kg or kg·m², is none.
 const PIVOT: f64 = 1e-13;
@@ -375,7 +380,7 @@ impl Evaluation {
 
         // (2), as z + a + b (l̇⁺ − l̇), and the tension that goes with it.
         let mut later = z.clone();
-        let mut following: Vec<(Range<usize>, usize, Vec<Recorded>)> = Vec::new();
+        let mut following: Vec<(Range<usize>, usize, Vec<[Recorded; 2]>)> = Vec::new();
         let path_of = |force: usize| s.paths.iter().position(|p| p.force == force);
         for (i, f) in system.forces.iter().enumerate() {
             Recorded::enter(Part::Force, i);
@@ -404,7 +409,11 @@ impl Evaluation {
                 }
             }
             solve_block(&mut block, &mut right);
+            let tendon = tendon_state(system, i);
             for (r, k) in states.clone().enumerate() {
+                if tendon == Some(k) {
+                    right[r][0] = within_tendon_step(z[k], right[r][0]);
+                }
                 later[k] = z[k] + right[r][0];
             }
             let Some(p) = path else { continue };
@@ -433,7 +442,7 @@ impl Evaluation {
                     }
                 }
             }
-            following.push((states, p, right.iter().map(|r| r[1]).collect()));
+            following.push((states, p, right));
         }
 
         // Forces on single mobilities.
@@ -454,18 +463,23 @@ impl Evaluation {
                 change += at(slopes.arms[p][j]) * *du;
             }
             let tendon = tendon_state(system, s.paths[p].force);
-            for (k, b) in states.zip(response) {
-                later[k] += b * change;
-                if tendon == Some(k) {
-                    later[k] = Real::max(later[k], (z[k] + LEAST_TENDON_FORCE) * 0.5);
-                }
+            for (k, [a, b]) in states.zip(response) {
+                let own = a + b * change;
+                later[k] = z[k] + if tendon == Some(k) { within_tendon_step(z[k], own) } else { own };
             }
         }
         du.into_iter().chain(later).collect()
     }
 }
 
-/// The state of a force that [`LEAST_TENDON_FORCE`] bounds.
+/// A change of the normalized tendon force z within the bounds of a step.
+fn within_tendon_step(z: Recorded, change: Recorded) -> Recorded {
+    let far = z - LEAST_TENDON_FORCE;
+    let [down, up] = TENDON_STEP;
+    Real::max(Real::min(change, far * up), far * down)
+}
+
+/// The state of a force that [`TENDON_STEP`] bounds.
 fn tendon_state(system: &System, force: usize) -> Option<usize> {
     let f = &system.forces[force];
     let Actor::Muscle(m) = &f.actor else { return None };

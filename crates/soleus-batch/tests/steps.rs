@@ -454,3 +454,46 @@ fn issue_22_paths_as_short_as_their_tendons_have_rates() {
     }
     assert!(equal > 0);
 }
+
+/// Where the slope of a rate changes its sign, nothing held the rate back: tendon forces went from 0 to 13 000 F₀ in one step where a
+/// path is as short as its tendon, and the hip turned at 170 rad/s after it.
+#[test]
+fn issue_22_tendon_forces_change_little_in_a_step() {
+    let (mut model, system) = model();
+    let mut ws = system.workspace::<f64>();
+    let _ = system.compute_motion(&system.default_state, &vec![0.0; system.num_controls], &mut ws);
+    for (i, f) in model.forces.iter_mut().enumerate() {
+        let ForceKind::Muscle(m) = &mut f.kind else { continue };
+        m.kind = MuscleKind::DeGrooteFregly2016(Default::default());
+        m.tendon_slack_length = ws.paths[i].length();
+    }
+    let system = System::compile(&model).unwrap();
+    let n = system.tree.num_mobilities;
+    let copies = 512;
+    for single in [false, true] {
+        let options = BatchOptions { single, ..BatchOptions::default() };
+        let mut batch = Batch::new(&model, &system, copies, options).unwrap();
+        let tendon = |i: usize| system.aux_names[i].ends_with("/normalized_tendon_force");
+        // Poses around the one where all paths are as long as their tendons, and some force.
+        for k in 0..copies {
+            let share = k as f64 / copies as f64 - 0.5;
+            (3..n).for_each(|i| batch.states_mut()[i * copies + k] += 0.04 * share);
+            for i in (0..system.num_aux).filter(|&i| tendon(i)) {
+                batch.states_mut()[(2 * n + i) * copies + k] = 0.01 * (k % 7) as f64;
+            }
+        }
+        for _ in 0..20 {
+            let before = batch.states().to_vec();
+            assert_eq!(batch.step(0.002), 0);
+            for i in (0..system.num_aux).filter(|&i| tendon(i)) {
+                for k in 0..copies {
+                    let at = (2 * n + i) * copies + k;
+                    let (old, new) = (before[at] + 0.2, batch.states()[at] + 0.2);
+                    // Rounding of 32 bits.
+                    assert!(new < 4.00001 * old && new > 0.49999 * old, "{old} {new}");
+                }
+            }
+            assert!(batch.states()[n * copies..2 * n * copies].iter().all(|u| u.abs() < 100.0));
+        }
+    }
+}

@@ -194,7 +194,7 @@ pub struct Fit {
     /// Highest order of the polynomials
     #[arg(long, default_value_t = FitOptions::default().max_order)]
     max_order: usize,
-    /// Most terms of a polynomial above order 6
+    /// Most terms of a polynomial
     #[arg(long, value_name = "N", default_value_t = FitOptions::default().max_terms)]
     max_terms: usize,
     /// Replace only paths with wrap objects or conditional points; the others are kept as they are

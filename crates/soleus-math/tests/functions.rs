@@ -646,3 +646,36 @@ fn analytic_broken_slopes() {
     assert_eq!(slope("x^2", 0.0), 0.0);
     assert_eq!(slope("floor(x)+ceil(x)+delta(x)", 0.0), 0.0);
 }
+
+/// Few terms of order 9: zeros after them are left out, and value, gradient and second derivatives are those of the sum.
+#[test]
+fn identity_polynomial_of_few_terms() {
+    let mut coefficients = vec![0.0; MultivariatePolynomial::term_count(3, 9).unwrap()];
+    let wanted = [([9, 0, 0], 0.3), ([2, 1, 4], -1.2), ([0, 0, 3], 0.7), ([0, 5, 1], 2.0), ([1, 1, 1], -0.4)];
+    let all = MultivariatePolynomial::new(3, 9, coefficients.clone()).unwrap();
+    all.for_each_term(|k, e| {
+        coefficients[k] += wanted.iter().filter(|(w, _)| w == e).map(|(_, c)| c).sum::<f64>();
+    });
+    let f = MultivariatePolynomial::new(3, 9, coefficients).unwrap();
+    let x: [f64; 3] = [0.8, -1.1, 0.6];
+    // Of the order `d` in each variable.
+    let sum = |d: [i32; 3]| -> f64 {
+        let slope = |x: f64, e: i32, d: i32| {
+            (0..d).map(|i| f64::from(e - i)).product::<f64>() * x.powi((e - d).max(0))
+        };
+        wanted.iter().map(|(e, c)| c * (0..3).map(|j| slope(x[j], e[j] as i32, d[j])).product::<f64>()).sum()
+    };
+    let unit = |i: usize| std::array::from_fn::<i32, 3, _>(|j| i32::from(i == j));
+    let (mut g, mut h) = ([0.0; 3], [0.0; 9]);
+    let value = f.gradient(&x, &mut g);
+    // Rounding of some ten terms of size 1 to 30.
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-13 * (1.0 + b.abs()), "{a} {b}");
+    close(value, sum([0; 3]));
+    close(f.value(&x), sum([0; 3]));
+    (0..3).for_each(|i| close(g[i], sum(unit(i))));
+    f.eval_n(&x, &mut g, &mut h, 3);
+    for (i, j) in (0..3).flat_map(|i| (0..3).map(move |j| (i, j))) {
+        close(h[i * 3 + j], sum(std::array::from_fn(|k| unit(i)[k] + unit(j)[k])));
+    }
+    close(all.gradient(&x, &mut g), 0.0);
+}

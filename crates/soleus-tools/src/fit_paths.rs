@@ -4,8 +4,10 @@
 //!
 //!   L(q) ≈ Σ c_k Π q_j^{e_kj},   moment arms −∂L/∂q_j                                    (1)
 //!
-//! by linear least squares on lengths and moment arms together; the order is increased until both meet their tolerance
-//! (van den Bogert, Blana and Heinrich 2011, eqs. 10 and 11). Coordinates that depend on others through constraints are
+//! by linear least squares on lengths and moment arms together (van den Bogert, Blana and Heinrich 2011, eqs. 10 and 11).
+//! Terms are added until both meet their tolerance, those that reduce the error most for their number first: a muscle may
+//! need order 12 in the flexion of a joint and 3 in its rotation. With each term there are all of lower or equal exponents, so
+//! that the choice does not depend on where the coordinates are zero. Coordinates that depend on others through constraints are
 //! not variables of the polynomial: samples satisfy the constraints, and the moment arm of an independent coordinate
 //! includes the dependent ones.
 //!
@@ -32,8 +34,10 @@ pub struct FitOptions {
     pub min_order: usize,
     /// Maximum order.
     pub max_order: usize,
-    /// Maximum number of terms of a polynomial above order 6: limits the order of paths over many coordinates.
+    /// Maximum number of terms of a polynomial of a length.
     pub max_terms: usize,
+    /// At most as many terms as a polynomial of this order has, whatever the order of the terms.
+    pub size_of_order: Option<usize>,
     /// Whether moment arms may be fitted separately if one polynomial cannot meet both tolerances.
     pub separate_arms: bool,
     /// Only paths with wrap objects or conditional points, which branch on the pose. All others can be computed exactly.
@@ -61,6 +65,7 @@ impl Default for FitOptions {
             min_order: 2,
             max_order: 20,
             max_terms: 1001,
+            size_of_order: None,
             separate_arms: true,
             only_branching: false,
             length_tolerance: 1e-4,
@@ -83,7 +88,7 @@ pub struct FittedPath {
     pub path: FunctionBasedPath,
     /// Order of the polynomial of the length.
     pub order: usize,
-    /// Number of coefficients of all its polynomials; 0 if none was found.
+    /// Number of terms of all its polynomials, those with coefficients that are not zero; 0 if none was found.
     pub terms: usize,
     /// RMS and maximum error of the length at samples not used for the fit, m.
     pub length_error: [f64; 2],
@@ -400,11 +405,12 @@ const MOST_NUMBERS: usize = 200_000_000;
 /// significant digits beyond it.
 pub const MOST_ORDER: usize = 40;
 
-/// Up to this order the number of terms is not limited by [`FitOptions::max_terms`].
+/// Above order 6, polynomials have at most so many coefficients, most of them zero: OpenSim computes them all.
+const COEFFICIENTS: usize = 1001;
 const UNLIMITED_ORDER: usize = 6;
 
-/// Orders are first tried up to the last with at most so many terms: most paths need no more, and a sample costs as much as the fit.
-const FEW_TERMS: usize = 130;
+/// So many terms are tried first, then four times as many, and so on: most paths need few, and a sample costs as much as the fit.
+const FEW_TERMS: usize = 60;
 
 fn fit_one(
     model: &Model,
@@ -416,55 +422,73 @@ fn fit_one(
 ) -> Option<FittedPath> {
     let dim = coordinates.len();
     let terms = |order| MultivariatePolynomial::term_count(dim.max(1), order).unwrap_or(usize::MAX);
-    let count = |order| options.samples_per_coefficient.saturating_mul(terms(order)).max(40);
+    let count = |terms: usize| options.samples_per_coefficient.saturating_mul(terms).max(40);
     // A path over very many coordinates has more terms than can be fitted.
-    let numbers = |order| count(order).saturating_mul(terms(order)).saturating_mul(1 + dim);
+    let numbers = |order| count(terms(order)).saturating_mul(terms(order)).saturating_mul(1 + dim);
     let orders = || options.min_order..=options.max_order.min(MOST_ORDER);
     let few = |order: &usize| {
-        *order <= UNLIMITED_ORDER.max(options.min_order) || terms(*order) <= options.max_terms
+        *order <= UNLIMITED_ORDER.max(options.min_order)
+            || terms(*order) <= COEFFICIENTS.max(options.max_terms)
     };
     let highest = orders().rev().find(|order| numbers(*order) <= MOST_NUMBERS && few(order));
     let Some(highest) = highest else { return Some(unfitted(force, coordinates)) };
-    let first = orders().rev().find(|&order| order <= highest && terms(order) <= FEW_TERMS);
+    // A path over one coordinate may have as many terms as one over two: it still costs little.
+    let size =
+        options.size_of_order.map_or(usize::MAX, |order| terms(order).max((order + 1) * (order + 2) / 2));
+    let most = terms(highest).min(size).min(options.max_terms).max(terms(options.min_order));
+    let stages = std::iter::successors(Some(FEW_TERMS), |n| Some(4 * n)).map(|n| n.min(most));
 
     let (mut train, mut test): (Vec<Sample>, Vec<Sample>) = (Vec::new(), Vec::new());
     let mut best: Option<FittedPath> = None;
     let mut poser = Poser::new(model, system, force, coordinates);
     let mut difference = None;
     let mut from = options.min_order;
-    let mut stages = vec![first.unwrap_or(highest), highest];
-    stages.dedup();
-    for to in stages {
+    for limit in stages {
         let model_system = (model, system);
-        let more = sample(model_system, options, force, coordinates, train.len()..count(to), 0, go_on)?;
+        let more = sample(model_system, options, force, coordinates, train.len()..count(limit), 0, go_on)?;
         train.extend(more);
-        let more = sample(model_system, options, force, coordinates, test.len()..count(to) / 2, 2, go_on)?;
+        let more = sample(model_system, options, force, coordinates, test.len()..count(limit) / 2, 2, go_on)?;
         test.extend(more);
-        let basis = Basis::new(model, options, coordinates, to);
-        let together = basis.equations(&train, Rows::Together);
         let mut keep = |fitted: FittedPath| {
             let better = best.as_ref().is_none_or(|b| fitted.moment_arm_error[0] < b.moment_arm_error[0]);
             if better || fitted.converged {
                 best = Some(fitted);
             }
         };
-        for order in from..=to {
+        // With a term come all below it, as many as the product of its exponents plus one.
+        let basis = Basis::new(model, options, coordinates, highest).with(|e| {
+            e.iter().map(|e| e + 1).product::<usize>() <= limit
+                || e.iter().sum::<usize>() <= options.min_order
+        });
+        let mut growth = Growth::new(&basis, basis.sums(&train, Rows::Together), options.min_order);
+        let (mut done, mut more) = (false, growth.chosen.len() <= limit);
+        while more && !done {
             if !go_on() {
                 return None;
             }
-            let Some(length) = basis.polynomial(&together.solve(basis.terms(order), 0), order) else {
-                continue;
-            };
-            let fitted = judged(options, force, coordinates, order, length, Vec::new(), &test);
-            let done = fitted.converged;
-            keep(fitted);
-            if done {
-                return best;
+            if let Some(length) = basis.polynomial(&growth.solve(), growth.order()) {
+                let fitted = judged(options, force, coordinates, growth.order(), length, Vec::new(), &test);
+                done = fitted.converged;
+                keep(fitted);
             }
+            // Errors are computed again with every eighth more terms.
+            let next = growth.chosen.len() + (growth.chosen.len() / 8).max(1);
+            more = false;
+            while growth.chosen.len() < next && growth.grow(limit) {
+                more = true;
+            }
+        }
+        if done {
+            return best;
         }
         let off =
             *difference.get_or_insert_with(|| poser.difference_from_slope(&test[..LINES.min(test.len())]));
-        if options.separate_arms && off > NOT_A_SLOPE * options.moment_arm_tolerance {
+        let to = orders().rev().find(|&order| order <= highest && terms(order) <= limit);
+        if let Some(to) = to.filter(|to| *to >= from)
+            && options.separate_arms
+            && off > NOT_A_SLOPE * options.moment_arm_tolerance
+        {
+            let basis = Basis::new(model, options, coordinates, to);
             let fitted = separately(&basis, options, force, coordinates, &train, &test, from..=to);
             let done = fitted.as_ref().is_some_and(|f| f.converged);
             if let Some(fitted) = fitted.filter(|f| f.converged) {
@@ -473,13 +497,151 @@ fn fit_one(
             if done {
                 return best;
             }
+            from = to + 1;
         }
-        from = to + 1;
+        if limit == most {
+            break;
+        }
     }
     let mut best = best.unwrap_or_else(|| unfitted(force, coordinates));
     let off = difference.unwrap_or(0.0);
     best.misfit = Some(misfit(model, system, options, (force, coordinates), &mut poser, off, go_on)?);
     Some(best)
+}
+
+/// Terms that are chosen one after the other, and their coefficients: Cholesky's factorization of normal equations with pivots.
+struct Growth<'a> {
+    basis: &'a Basis,
+    sums: Equations,
+    /// Squares of the terms before anything is eliminated.
+    whole: Vec<f64>,
+    /// Terms of one exponent less in one variable.
+    below: Vec<Vec<usize>>,
+    is_chosen: Vec<bool>,
+    chosen: Vec<usize>,
+    /// A column of the factor for each chosen term, by term.
+    columns: Vec<Vec<f64>>,
+    /// The right-hand side by chosen term.
+    right: Vec<f64>,
+}
+
+impl Growth<'_> {
+    /// From sums of products, with all terms of an order.
+    fn new(basis: &Basis, sums: Equations, order: usize) -> Growth<'_> {
+        let n = sums.n;
+        let place: std::collections::HashMap<&[usize], usize> =
+            basis.terms.iter().enumerate().map(|(i, e)| (e.as_slice(), i)).collect();
+        let below = |e: &Vec<usize>| {
+            let less = |d: usize| {
+                let mut e = e.clone();
+                e[d] -= 1;
+                place.get(e.as_slice()).copied()
+            };
+            (0..e.len()).filter(|&d| e[d] > 0).filter_map(less).collect()
+        };
+        let mut growth = Growth {
+            basis,
+            whole: (0..n).map(|i| sums.factor[i * n + i]).collect(),
+            below: basis.terms.iter().map(below).collect(),
+            is_chosen: vec![false; n],
+            chosen: Vec::new(),
+            columns: Vec::new(),
+            right: Vec::new(),
+            sums,
+        };
+        (0..basis.terms(order)).for_each(|i| growth.choose(i));
+        growth
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.sums.factor[i.max(j) * self.sums.n + i.min(j)]
+    }
+
+    /// Whether a term is more than rounding of those that were chosen.
+    fn is_new(&self, i: usize) -> bool {
+        self.at(i, i) > DEPENDENT * self.whole[i]
+    }
+
+    /// Chooses a term and eliminates it from all others.
+    fn choose(&mut self, k: usize) {
+        let n = self.sums.n;
+        self.is_chosen[k] = true;
+        self.chosen.push(k);
+        if !self.is_new(k) {
+            self.columns.push(vec![0.0; n]);
+            self.right.push(0.0);
+            return;
+        }
+        let root = self.at(k, k).sqrt();
+        let column: Vec<f64> =
+            (0..n).map(|i| if i == k || !self.is_chosen[i] { self.at(i, k) / root } else { 0.0 }).collect();
+        let right = self.sums.right[0][k] / root;
+        for i in (0..n).filter(|&i| !self.is_chosen[i]) {
+            let own = column[i];
+            self.sums.right[0][i] -= own * right;
+            let row = &mut self.sums.factor[i * n..][..i + 1];
+            row.iter_mut().zip(&column).for_each(|(x, c)| *x -= own * c);
+        }
+        self.columns.push(column);
+        self.right.push(right);
+    }
+
+    /// Chooses the term, with those below it, that reduces the sum of squares most for their number; not if there are none,
+    /// or more than `limit` with it.
+    fn grow(&mut self, limit: usize) -> bool {
+        let n = self.sums.n;
+        // What each reduces by itself.
+        let gain: Vec<f64> = (0..n)
+            .map(|i| match !self.is_chosen[i] && self.is_new(i) {
+                true => self.sums.right[0][i].powi(2) / self.at(i, i),
+                false => 0.0,
+            })
+            .collect();
+        let left = limit.saturating_sub(self.chosen.len());
+        let mut most = 0.0;
+        let mut found = Vec::new();
+        let mut seen = vec![usize::MAX; n];
+        for i in (0..n).filter(|&i| !self.is_chosen[i]) {
+            let mut list = vec![i];
+            seen[i] = i;
+            let mut at = 0;
+            while at < list.len() && list.len() <= left {
+                for &b in &self.below[list[at]] {
+                    if !self.is_chosen[b] && seen[b] != i {
+                        seen[b] = i;
+                        list.push(b);
+                    }
+                }
+                at += 1;
+            }
+            let share = list.iter().map(|&i| gain[i]).sum::<f64>() / list.len() as f64;
+            if list.len() <= left && share > most {
+                (most, found) = (share, list);
+            }
+        }
+        // Those of lower order first; terms are sorted by it.
+        found.sort_unstable();
+        found.iter().for_each(|&i| self.choose(i));
+        !found.is_empty()
+    }
+
+    /// Highest order of a chosen term.
+    fn order(&self) -> usize {
+        self.chosen.iter().map(|&i| self.basis.terms[i].iter().sum::<usize>()).max().unwrap_or(0)
+    }
+
+    /// Coefficients of all terms, zero for those that were not chosen.
+    fn solve(&self) -> Vec<f64> {
+        let mut x = vec![0.0; self.sums.n];
+        for (a, &k) in self.chosen.iter().enumerate().rev() {
+            let column = &self.columns[a];
+            if column[k] > 0.0 {
+                let rest: f64 = self.chosen[a + 1..].iter().map(|&i| column[i] * x[i]).sum();
+                x[k] = (self.right[a] - rest) / column[k];
+            }
+        }
+        x
+    }
 }
 
 /// Length and every moment arm by a polynomial of its own, each of the lowest order that meets its tolerance.
@@ -522,7 +684,8 @@ fn judged(
     moment_arms: Vec<MultivariatePolynomial>,
     test: &[Sample],
 ) -> FittedPath {
-    let terms = [&length].into_iter().chain(&moment_arms).map(|f| f.coefficients().len()).sum();
+    let nonzero = |f: &MultivariatePolynomial| f.coefficients().iter().filter(|c| **c != 0.0).count();
+    let terms = [&length].into_iter().chain(&moment_arms).map(nonzero).sum::<usize>().max(1);
     let length = Function::from(length);
     let moment_arms: Vec<Function> = moment_arms.into_iter().map(Function::from).collect();
     let (length_error, moment_arm_error) = errors(&length, &moment_arms, test, coordinates.len());
@@ -616,13 +779,26 @@ impl Basis {
         Basis { dim, scale, terms, order }
     }
 
+    /// Only the terms that are wanted.
+    fn with(mut self, wanted: impl Fn(&[usize]) -> bool) -> Basis {
+        self.terms.retain(|e| wanted(e));
+        self
+    }
+
     /// Number of terms up to an order.
     fn terms(&self, order: usize) -> usize {
         self.terms.partition_point(|e| e.iter().sum::<usize>() <= order)
     }
 
-    /// The normal equations at samples.
+    /// The normal equations at samples, factorized.
     fn equations(&self, samples: &[Sample], rows: Rows) -> Equations {
+        let mut sums = self.sums(samples, rows);
+        sums.factorize();
+        sums
+    }
+
+    /// The normal equations at samples.
+    fn sums(&self, samples: &[Sample], rows: Rows) -> Equations {
         let n = self.terms.len();
         let (dim, separate) = (self.dim, rows == Rows::Separate);
         let mut sums = Equations {
@@ -664,7 +840,6 @@ impl Basis {
                 sums.add(&row, [s.arms[j]]);
             }
         }
-        sums.factorize();
         sums
     }
 
@@ -678,7 +853,7 @@ impl Basis {
         let place: std::collections::HashMap<&[usize], usize> =
             list.iter().enumerate().map(|(i, e)| (e.as_slice(), i)).collect();
         let mut now = vec![0.0; list.len()];
-        for (e, c) in self.terms.iter().zip(coefficients) {
+        for (e, c) in self.terms.iter().zip(coefficients).filter(|(_, c)| **c != 0.0) {
             now[place[e.as_slice()]] = *c;
         }
         // One variable after the other.
@@ -990,6 +1165,43 @@ mod tests {
         assert_eq!(found.path.moment_arms.len(), 2);
         // A length of 10 terms and two moment arms of order 2 with 6 each.
         assert_eq!(found.terms, 22);
+    }
+
+    /// A path of order 9 in one angle and 1 in another has 20 terms; all of order 10 would be 66.
+    #[test]
+    fn issue_22_terms_are_those_that_matter() {
+        let scale = vec![[0.5, 1.5], [-0.2, 0.7]];
+        let mut terms = exponents(2, 14);
+        terms.sort_by_key(|e| e.iter().sum::<usize>());
+        let basis = Basis { dim: 2, scale, terms, order: 14 };
+        let list = exponents(2, 10);
+        let chosen = |e: &Vec<usize>| e[0] <= 9 && e[1] <= 1;
+        let wanted = (0..).zip(&list).map(|(k, e)| match chosen(e) {
+            true => elementary::cos(f64::from(k) + 1.0) / 3f64.powi(e[0] as i32),
+            false => 0.0,
+        });
+        let length = MultivariatePolynomial::new(2, 10, wanted.collect()).unwrap();
+        let samples: Vec<Sample> = (0..160)
+            .map(|i| {
+                let q = vec![-1.0 + 3.0 * halton(1 + i, 2), -0.9 + 1.4 * halton(1 + i, 3)];
+                let mut g = [0.0; 2];
+                let l = length.gradient(&q, &mut g);
+                Sample { q, length: l, arms: vec![-g[0], -g[1]] }
+            })
+            .collect();
+        let mut growth = Growth::new(&basis, basis.sums(&samples, Rows::Together), 2);
+        while growth.chosen.len() < 24 && growth.grow(24) {}
+        let found = basis.polynomial(&growth.solve(), growth.order()).unwrap();
+        // Order 2 has one term that the path has not, and three more were allowed.
+        assert!((0..basis.terms.len()).filter(|&i| chosen(&basis.terms[i])).all(|i| growth.is_chosen[i]));
+        for s in &samples {
+            // Normal equations of condition 1e5 and terms of size 10.
+            assert!((found.value(&s.q) - s.length).abs() < 1e-9, "{}", found.value(&s.q) - s.length);
+        }
+        // With each term there are all below it.
+        for &i in &growth.chosen {
+            assert!(growth.below[i].iter().all(|&b| growth.is_chosen[b]));
+        }
     }
 
     fn leg() -> Model {

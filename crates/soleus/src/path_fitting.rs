@@ -46,7 +46,7 @@ pub struct FitPaths {
     pub margin: f64,
     /// Maximum order of the polynomials.
     pub max_order: usize,
-    /// Maximum number of terms of a polynomial above order 6.
+    /// Maximum number of terms of a polynomial.
     pub max_terms: usize,
     /// Replace only paths with wrap objects or conditional points; all others are kept as they are.
     pub only_wrapping: bool,

@@ -286,7 +286,7 @@ impl<P: Real> DeGrooteFregly2016Muscle<P> {
     /// of a slack muscle, or of one that is shorter than its tendon, are beyond all numbers and grow with its force. a f_L is at
     /// least `least`, which changes the force at which a muscle rests by at most `least` F₀, and f_V (3) is linear beyond
     /// 180 v_max. Where the path is as short as its tendon, cos φ changes its sign: 1/cos φ goes through zero between
-    /// cosines of ∓[`LEAST_COS`], and fibers keep [`LEAST_LENGTH`].
+    /// cosines of ∓0.01, and fibers keep a length of 1e-3 l₀.
     pub fn bounded_dynamics<T: Over<P>>(
         &self,
         L: T,

@@ -17,7 +17,8 @@ const MAX_DIMENSION: usize = 16;
 /// Seen from the first variable this is a polynomial whose coefficients are polynomials of
 /// the others, lying one after the other in memory; so Horner's scheme, nested once for each
 /// variable, reads the coefficients from last to first and keeps nothing else. Derivatives
-/// ride along in the same pass.
+/// ride along in the same pass. Zeros after the last coefficient of a variable cost nothing: a polynomial may have few
+/// terms of a high order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultivariatePolynomial {
     dimension: usize,
@@ -32,6 +33,8 @@ pub struct MultivariatePolynomial {
 struct Block {
     /// Number of coefficients.
     len: u32,
+    /// Number of coefficients up to the last that is not zero, at least 1.
+    used: u32,
     /// How many variables outwards its value goes on: one, and one more for each polynomial it completes.
     folds: u32,
 }
@@ -69,10 +72,17 @@ impl MultivariatePolynomial {
                 let zeros = outer.iter().rev().take_while(|e| **e == 0).count();
                 let folds = (zeros + 1).min(outer.len());
                 // Both at most C(d+N, N), the length of a list in memory.
-                blocks.push(Block { len: len as u32, folds: folds as u32 });
+                blocks.push(Block { len: len as u32, used: 1, folds: folds as u32 });
             }
         });
         blocks.reverse();
+        let mut end = f.coefficients.len();
+        for block in &mut blocks {
+            let start = end - block.len as usize;
+            let last = f.coefficients[start..end].iter().rposition(|c| *c != 0.0);
+            block.used = last.map_or(1, |k| k as u32 + 1);
+            end = start;
+        }
         f.blocks = blocks;
         f
     }
@@ -149,7 +159,7 @@ impl MultivariatePolynomial {
         let mut y = T::zero();
         for block in &self.blocks {
             let start = end - block.len as usize;
-            let own = &self.coefficients[start..end];
+            let own = &self.coefficients[start..start + block.used as usize];
             end = start;
             y = T::cst(own[own.len() - 1]);
             for &c in own[..own.len() - 1].iter().rev() {
@@ -192,7 +202,7 @@ impl MultivariatePolynomial {
         let mut g = [T::zero(); D];
         for block in &self.blocks {
             let start = end - block.len as usize;
-            let own = &self.coefficients[start..end];
+            let own = &self.coefficients[start..start + block.used as usize];
             end = start;
             y = T::cst(own[own.len() - 1]);
             let mut dy = T::zero();
@@ -287,9 +297,10 @@ impl MultivariatePolynomial {
             let count = if self.dimension == 0 { 1 } else { order + 1 };
             let (rest, own) = tail.split_at(tail.len() - count);
             *tail = rest;
-            let mut y = T::cst(own[count - 1]);
+            let last = own.iter().rposition(|c| *c != 0.0).unwrap_or(0);
+            let mut y = T::cst(own[last]);
             let (mut dy, mut half_ddy) = (T::zero(), T::zero());
-            for &c in own[..count - 1].iter().rev() {
+            for &c in own[..last].iter().rev() {
                 half_ddy = half_ddy * x[level] + dy;
                 dy = dy * x[level] + y;
                 y = y * x[level] + c;
