@@ -14,6 +14,7 @@ const INFINITE: f64 = f64::INFINITY;
 fn solved(p: &mut impl soleus_optimization::NonlinearProgram) -> Solution {
     let s = solve(p, &Options::default(), None, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|e| panic!("{e}"));
+    println!("{s}");
     assert!(s.status.is_solved(), "{s}");
     assert!(s.certificate.bound_violation == 0.0, "{}", s.certificate.bound_violation);
     s

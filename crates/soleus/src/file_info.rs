@@ -381,7 +381,8 @@ fn toml(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
 fn iterate(cx: &Context, path: &Path) -> Result<FileSummary, Error> {
     let found = soleus_io::iterate::read(&cx.read_text(path)?);
     let found = found.map_err(|e| Error::content(path, 0, "", e, ""))?;
-    let mut s = FileSummary::new("iterate of a stopped solve (soleus solve --resume)");
+    let mut s =
+        FileSummary::new("iterate of a solve (soleus solve --resume, or --guess for similar problems)");
     s.add("iterations", found.iteration.to_string());
     s.add("objective", format!("{:.6e}", found.objective));
     s.add("largest violation", format!("{:.2e}", found.constraint_violation));

@@ -57,12 +57,18 @@ pub struct Certificate {
     pub worst_variable: Option<usize>,
     /// Maximum product of a multiplier and the distance to its bound.
     pub complementarity: f64,
+    /// Sum of these products over all bounds and inequalities: in a convex problem, the objective is at most this much above
+    /// its minimum; in others, about as much above the local minimum that a smaller tolerance would reach.
+    pub gap: f64,
     /// The scaled error E₀, which is compared with the tolerance.
     pub scaled_error: f64,
     /// Mean size of the multipliers as scaled by the solver, at least 100. E₀ is the gradient of the Lagrangian
     /// relative to this size, in hundreds.
     pub multiplier_size: f64,
 }
+
+/// Gap above which the objective is told to be inaccurate, as a part of it.
+const LARGE_GAP: f64 = 0.02;
 
 /// Mean size of multipliers above which a certificate is worth less than its error says.
 const LARGE_MULTIPLIERS: f64 = 1e4;
@@ -78,6 +84,20 @@ impl Certificate {
                 "multipliers of mean size {:.0e}: the optimality conditions hold relative to these (gradient of the Lagrangian {:.0e}), so the \
                  error of the objective may exceed the tolerance",
                 self.multiplier_size, self.dual_infeasibility
+            )
+        })
+    }
+}
+
+impl Certificate {
+    /// Warning if the tolerance is too large for the objective: a solver of interior points stays away from bounds, from each by little, but
+    /// with thousands of them the sum can be a considerable part of the objective.
+    pub fn inaccuracy(&self, objective: f64) -> Option<String> {
+        (self.gap > LARGE_GAP * objective.abs() && objective != 0.0).then(|| {
+            format!(
+                "the objective may be up to {:.1e} above the local minimum, {:.0} % of it: use a smaller tolerance",
+                self.gap,
+                100.0 * self.gap / objective.abs()
             )
         })
     }

@@ -43,6 +43,7 @@ pub use soleus_io::study::reference as fields;
 pub use solution::{PhaseSolution, Solution};
 pub use study::{EXAMPLE, StudySource};
 pub use track::Track;
+pub use transcription::meshes::Neighbour;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -72,6 +73,10 @@ pub struct Solve {
     /// Initial guess in memory; for studies with one phase.
     #[serde(skip)]
     pub initial_motion: Option<Trajectory>,
+    /// The solution of a similar problem as initial guess, with its multipliers: the study has the same variables and constraints, and
+    /// other weights, bounds, data or numbers of the model. If it has not, the motion alone is used.
+    #[serde(skip)]
+    pub neighbour: Option<Neighbour>,
     /// Solver settings and output files.
     #[serde(flatten)]
     pub options: SolveOptions,
@@ -103,7 +108,7 @@ impl Solve {
             }
             return self.posed(cx, path, study, is_moco)?.solve(cx, &self.options);
         }
-        if self.initial_motion.is_some() {
+        if self.initial_motion.is_some() || self.neighbour.is_some() {
             let message = "a single motion in memory cannot be the initial guess of several phases";
             return Err(Error::content(path, 0, "", message, "give the files of a solution"));
         }
@@ -138,6 +143,7 @@ impl Solve {
         let given = self.references.iter().map(|r| (r.goal.clone(), r.table.clone())).collect();
         let guess = self.initial_motion.clone();
         // Studies mean what they mean in Moco.
-        Ok(Inputs { motions, root_angles: true, given: Given::new(given), guess, emg: Vec::new() })
+        let neighbour = self.neighbour.clone();
+        Ok(Inputs { motions, root_angles: true, given: Given::new(given), guess, neighbour, emg: Vec::new() })
     }
 }

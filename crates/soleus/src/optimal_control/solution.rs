@@ -3,11 +3,12 @@
 use super::run::session::Place;
 use super::run::starts::Start;
 use super::simulation_check::Distance;
+use super::transcription::meshes::Neighbour;
 use crate::artifact::{Artifact, Outcome};
 use crate::context::Context;
 use crate::error::Error;
-use soleus_control::Trajectory;
 use soleus_control::musculoskeletal::ModelProblem;
+use soleus_control::{Settings, Trajectory};
 use soleus_io::table::sto::Digits;
 use soleus_math::Table;
 use soleus_math::table::{Element, TableError};
@@ -18,6 +19,8 @@ use std::path::PathBuf;
 pub struct Solution {
     /// The motion of each phase; one for a study without phases.
     pub phases: Vec<PhaseSolution>,
+    /// Scheme and mesh of each phase.
+    pub(crate) meshes: Vec<Settings>,
     /// Result of the solver: status, variables, multipliers, statistics.
     pub solver: nlp::Solution,
     /// Wall-clock time, s; 0 without a clock.
@@ -103,6 +106,13 @@ impl Solution {
     /// Whether it is solved.
     pub fn is_solved(&self) -> bool {
         self.solver.status.is_solved()
+    }
+
+    /// The initial guess for a similar problem, with multipliers ([`Solve::neighbour`](super::Solve::neighbour)); for studies with one
+    /// phase.
+    pub fn neighbour(&self) -> Option<Neighbour> {
+        let motion = self.phases.first().filter(|_| self.phases.len() == 1)?.trajectory.clone();
+        Some(Neighbour { motion, phases: self.meshes.clone(), warm: self.solver.warm_start() })
     }
 
     /// The first phase, which is the only one in a study without phases.

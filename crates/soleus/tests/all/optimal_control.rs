@@ -574,6 +574,41 @@ fn issue_20_a_guess_starts_near_itself() {
     assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
 }
 
+/// An iterate that was asked for by name stays after a success and holds the solution with its multipliers, from which a similar
+/// problem needs fewer iterations than from the motion alone; so does a solution in memory.
+#[test]
+fn issue_20_a_guess_has_multipliers() {
+    let files = Memory::new();
+    let cx = Context::new(&files);
+    let named = [("[output]\n", "[output]\niterate = \"kept.iterate\"\n")];
+    let options = SolveOptions { save_iterates: true, ..SolveOptions::default() };
+    let first = solve(&named, options).run(&cx).unwrap();
+    first.write(&cx).unwrap();
+    assert!(files.is_file(Path::new("kept.iterate")), "{:?}", files.names());
+
+    let heavier = [("weight = 0.2", "weight = 0.25")];
+    let from = |guess: &str| SolveOptions { guess: Some(Path::new(guess).into()), ..SolveOptions::default() };
+    let motion = solve(&heavier, from("reach_solution.sto")).run(&cx).unwrap();
+    let both = solve(&heavier, from("kept.iterate")).run(&cx).unwrap();
+    let neighbour = first.neighbour();
+    let memory = Solve { neighbour, ..solve(&heavier, SolveOptions::default()) }.run(&cx).unwrap();
+    let finer = SolveOptions { intervals: Some(12), ..from("kept.iterate") };
+    let finer = solve(&heavier, finer).run(&cx).unwrap();
+    for found in [&motion, &both, &memory, &finer] {
+        found.verdict().unwrap();
+    }
+    // The same optimum within the tolerance, as in `issue_20_a_guess_starts_near_itself`.
+    let (a, b) = (motion.objective(), both.objective());
+    assert!((a - b).abs() < 1e-5 * b, "{a} {b}");
+    let counts = [&both, &memory, &motion].map(|s| s.solver.counts.iterations);
+    assert!(counts[0] == counts[1] && counts[1] < counts[2], "{counts:?}");
+
+    // Multipliers of other equations say nothing.
+    let fixed = [("final = [0.2, 1.5] ", "final = 0.7 ")];
+    let refused = solve(&fixed, from("kept.iterate")).run(&cx).unwrap_err().to_string();
+    assert!(refused.contains("the iterate has") && refused.contains("on the same mesh"), "{refused}");
+}
+
 /// The page of each phase shows the data that the phase tracked; those of studies of several phases did not.
 #[test]
 fn issue_18_pages_of_phases_show_what_was_tracked() {

@@ -1,6 +1,6 @@
 //! Solves a problem: checks, scaling, start and final evaluation.
 
-use super::iterate::{Point, Values, errors, lagrangian_gradient};
+use super::iterate::{Point, Values, errors, gap, lagrangian_gradient};
 use super::layer::Layer;
 use super::method::{End, Method};
 use super::scaled::Scaled;
@@ -272,6 +272,7 @@ pub(in crate::nlp) fn take_stock(
         dual_infeasibility: e.dual / sf,
         worst_variable: worst.filter(|&i| work[i] != 0.0).map(|i| scaled.free[i]),
         complementarity: e.complementarity / sf,
+        gap: gap(layer, point) / sf,
         scaled_error: e.total(),
         multiplier_size: e.dual_scale * MULTIPLIERS_OF_ONE,
     };

@@ -133,6 +133,15 @@ pub(in crate::nlp) fn errors(
     }
 }
 
+/// Sum of the products of multipliers and distances to bounds.
+pub(in crate::nlp) fn gap(layer: &Layer, point: &Point) -> f64 {
+    let product = |distance: f64, z: f64| if distance.is_finite() { distance * z } else { 0.0 };
+    let at = |i: usize| {
+        product(point.w[i] - layer.lower[i], point.zl[i]) + product(layer.upper[i] - point.w[i], point.zu[i])
+    };
+    (0..layer.n).map(at).sum()
+}
+
 /// Largest α ≤ 1 with distance + α change ≥ (1 − τ) distance for both bounds (eq. 15a).
 pub(in crate::nlp) fn largest_primal_step(layer: &Layer, w: &[f64], dw: &[f64], tau: f64) -> f64 {
     let mut alpha = 1.0f64;

@@ -14,6 +14,7 @@ pub mod references;
 mod symmetry;
 
 use super::model::StudyModel;
+use super::transcription::meshes::Neighbour;
 use crate::context::Context;
 use crate::emg::EmgCurve;
 use crate::error::Error;
@@ -35,6 +36,8 @@ pub struct Inputs {
     pub given: Given,
     /// Initial guess, if no file is named.
     pub guess: Option<Trajectory>,
+    /// The solution of a similar problem, with its multipliers, as initial guess.
+    pub neighbour: Option<Neighbour>,
     /// Measured EMG, for the page.
     pub(crate) emg: Vec<EmgCurve>,
 }

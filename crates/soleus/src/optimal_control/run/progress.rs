@@ -90,6 +90,9 @@ impl<'a> IterationProgress<'a> {
         if let Some(weakness) = c.weakness().filter(|_| s.status.is_solved()) {
             self.cx.note(weakness);
         }
+        if let Some(inaccuracy) = c.inaccuracy(s.objective).filter(|_| s.status.is_solved()) {
+            self.cx.note(inaccuracy);
+        }
         seconds
     }
 }

@@ -10,9 +10,9 @@ use crate::optimal_control::options::SolveOptions;
 use crate::optimal_control::problem::references::Given;
 use crate::optimal_control::problem::{self, Inputs, formulas, parameters, refuse_impossible};
 use crate::optimal_control::solution::{PhaseSolution, Solution};
-use crate::optimal_control::start::{gait, guess};
+use crate::optimal_control::start::{gait, guess, iterate};
 use crate::optimal_control::transcription::help::Help;
-use crate::optimal_control::transcription::meshes::{self, Meshes, Posed, Solved};
+use crate::optimal_control::transcription::meshes::{self, Meshes, Neighbour, Posed, Solved};
 use crate::optimal_control::transcription::settings;
 use crate::optimal_control::{report, simulation_check, trajectory};
 use crate::source::Source;
@@ -20,6 +20,7 @@ use soleus_control::musculoskeletal::ModelProblem;
 use soleus_control::{Collocation, Problem, Settings, Trajectory};
 use soleus_io::study::{self, GoalKind, StartSettings, Study};
 use soleus_math::Table;
+use soleus_optimization::NonlinearProgram;
 use soleus_viewer::significant;
 use std::path::{Path, PathBuf};
 
@@ -128,6 +129,7 @@ impl PosedStudy {
             a: options,
             coarse: meshes::coarse(&self.study, options),
             help: self.study.help.as_ref().map(|h| Help::new(&self.path, h, &self.model)).transpose()?,
+            neighbour: None,
             refine: meshes::refine(&self.study, options),
             options: settings::solver(cx, &self.study, self.is_moco, options),
             store: Store::of_study(&self.path, &self.study, options, &session.out.path),
@@ -138,7 +140,14 @@ impl PosedStudy {
             let message = "several initial guesses cannot be combined with --resume";
             return Err(Error::content(&self.path, 0, "", message, "omit --resume, or use one start"));
         }
+        session.near = session.neighbour(&settings)?;
+        meshes.neighbour.clone_from(&session.near);
+        if session.near.is_some() && !self.is_moco && options.barrier.or(self.study.barrier).is_none() {
+            meshes.options.initial_barrier = settings::BARRIER_OF_A_GUESS;
+        }
         let mut solved = meshes.solve(vec![settings.clone()], &session)?;
+        // Other guesses are far from it.
+        meshes.neighbour = None;
         let mut starts = vec![Start::new(&mut solved)];
         session.disturbance = asked.unwrap_or_default();
         for number in 1..count {
@@ -173,6 +182,8 @@ struct Session<'a> {
     source: StudyModel<'a>,
     problems: Vec<Problem>,
     out: Place,
+    /// The solution of a similar problem, to start from.
+    near: Option<Neighbour>,
     /// Which start it is; the guess of all but the first is disturbed.
     number: usize,
     disturbance: StartSettings,
@@ -190,12 +201,51 @@ impl<'a> Session<'a> {
         problem::warn_of_sizes(cx, path, &posed.study.setup, &problem);
         let out = Place::of_solution(path, &posed.study, a);
         let disturbance = StartSettings::default();
-        Ok(Session { cx, posed, a, source, problems: vec![problem], out, number: 0, disturbance })
+        Ok(Session { cx, posed, a, source, problems: vec![problem], out, near: None, number: 0, disturbance })
+    }
+
+    /// The guess, unless it was given as a value in memory: the file of the request, or that of the study.
+    fn guess(&self) -> Option<Source<Table>> {
+        let named = self.posed.study.setup.solver.guess_file.as_ref();
+        self.a.guess.clone().or_else(|| named.map(|g| Source::File(beside(&self.posed.path, g))))
+    }
+
+    /// The solution of a similar problem, from memory or from an iterate that is the guess; `settings` are those of the study.
+    fn neighbour(&self, settings: &Settings) -> Result<Option<Neighbour>, Error> {
+        if let Some(near) = &self.posed.inputs.neighbour {
+            return Ok(Some(near.clone()));
+        }
+        let Some(guess) = self.guess().filter(iterate::is_file) else { return Ok(None) };
+        let file = guess.path();
+        let found = iterate::read(self.cx, file)?;
+        iterate::refuse_phases(&found, file, 1)?;
+        let phases = vec![Settings {
+            scheme: settings::scheme(file, &found.phases[0].scheme)?,
+            mesh: found.phases[0].mesh.clone(),
+            ..settings.clone()
+        }];
+        let mut program = self.program(&phases)?;
+        let mut near =
+            Neighbour { motion: Trajectory::default(), phases, warm: iterate::without_barrier(found) };
+        if !near.fits(&program) {
+            let message = format!(
+                "the iterate has {} variables and {} constraints, the study {} and {} on the same mesh",
+                near.warm.x.len(),
+                near.warm.multipliers.len(),
+                program.num_variables(),
+                program.num_constraints()
+            );
+            let hint = "an iterate is a guess for the same problem with other weights, bounds, data or numbers of the model; for others give the \
+                        solution (.sto)";
+            return Err(Error::content(file, 0, "", message, hint));
+        }
+        near.motion = program.trajectory(&near.warm.x);
+        Ok(Some(near))
     }
 
     /// The motion that was found, with what it costs.
     fn result(&self, solved: Solved, store: Store, starts: Vec<Start>) -> Result<Solution, Error> {
-        let Solved { mut program, solution, x, seconds, diagnosis } = solved;
+        let Solved { mut program, phases: meshes, solution, x, seconds, diagnosis } = solved;
         let (posed, base) = (self.posed, &self.posed.model);
         let (path, s) = (posed.path.as_path(), &posed.study.setup);
         let goals = program.objective_by_goal(&x);
@@ -231,15 +281,17 @@ impl<'a> Session<'a> {
             page,
             derived,
         };
+        let iterate = store.end(self.cx, &solution);
         Ok(Solution {
             phases: vec![phase],
+            meshes,
             solver: solution,
             seconds,
             distance,
             diagnosis,
             starts,
             continued: None,
-            iterate: store.kept(),
+            iterate,
         })
     }
 
@@ -318,11 +370,10 @@ impl Posed for Session<'_> {
         if !posed.is_moco {
             guess::equilibrate(base, program, 0);
         }
-        let file = posed.study.setup.solver.guess_file.as_ref();
-        let named = || file.map(|g| Source::File(beside(&posed.path, g)));
-        if let Some(source) = self.a.guess.clone().or_else(named) {
+        if let Some(source) = self.guess().filter(|g| !iterate::is_file(g)) {
             guess::start_from(base, program, 0, &trajectory::read(cx, &source, base)?);
         }
+        self.near.iter().for_each(|near| program.set_guess_of(0, &near.motion));
         posed.inputs.guess.iter().for_each(|guess| guess::start_from(base, program, 0, guess));
         if let Some(swing) = posed.study.guess.swing_deg {
             let motion = gait::straight_line(&posed.path, &posed.study, base, swing)?;

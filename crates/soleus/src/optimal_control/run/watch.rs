@@ -23,6 +23,8 @@ pub struct Store {
     every: f64,
     /// Whether any are kept.
     is_kept: bool,
+    /// Whether the file was asked for by name, so that it stays after a success.
+    is_named: bool,
     /// Schemes and meshes of the current program.
     pub phases: Vec<PhaseMesh>,
     /// Fingerprint of the current program.
@@ -39,9 +41,10 @@ impl Store {
             name.push(".iterate");
             out.with_file_name(name)
         };
-        let named = || study.output.iterate.as_ref().map(|f| beside(path, f));
+        let named = study.output.iterate.as_ref().map(|f| beside(path, f));
         Store {
-            path: a.iterate.clone().or_else(named).unwrap_or_else(usual),
+            is_named: if a.iterate.is_some() { !a.resume } else { named.is_some() },
+            path: a.iterate.clone().or(named).unwrap_or_else(usual),
             every: a.save_every_s.or(study.output.save_every_s).unwrap_or(SAVE_EVERY_S),
             is_kept: a.keeps_iterates(),
             phases: Vec::new(),
@@ -50,8 +53,14 @@ impl Store {
         }
     }
 
-    /// The iterate file, if iterates are saved.
-    pub fn kept(self) -> Option<PathBuf> {
+    /// Ends with a result. A file that was asked for by name holds the solution with its multipliers then, as a guess for similar
+    /// problems; any other, which is returned, is not needed after a success.
+    pub fn end(mut self, cx: &Context, s: &Solution) -> Option<PathBuf> {
+        if self.is_named && s.status.is_solved() {
+            let reached = (s.counts.iterations, s.objective, s.certificate.constraint_violation);
+            self.save(cx, s.warm_start(), reached);
+            return None;
+        }
         self.is_kept.then_some(self.path)
     }
 

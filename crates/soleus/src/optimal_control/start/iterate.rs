@@ -3,11 +3,21 @@
 use super::fingerprint;
 use crate::context::Context;
 use crate::error::Error;
+use crate::source::Source;
 use soleus_control::Collocation;
 use soleus_io::iterate::{self, Fingerprint, Iterate, PhaseMesh};
+use soleus_math::Table;
 use soleus_optimization::NonlinearProgram;
 use soleus_optimization::nlp::WarmStart;
 use std::path::Path;
+
+/// Ending of the names of iterates.
+const ENDING: &str = "iterate";
+
+/// Whether a guess is an iterate instead of a motion.
+pub fn is_file(guess: &Source<Table>) -> bool {
+    matches!(guess, Source::File(file) if file.extension().is_some_and(|e| e == ENDING))
+}
 
 /// What to do about an iterate of another problem.
 const CHANGED: &str = "the study has changed; start from the solution file with --guess";
@@ -36,7 +46,7 @@ pub fn of_warm_start(
 
 /// Reads a file.
 pub fn read(cx: &Context, path: &Path) -> Result<Iterate, Error> {
-    let hint = "--resume needs the iterate of a stopped solve; use --guess for a solution (.sto)";
+    let hint = "an iterate is written by `soleus solve`; a solution (.sto) is for --guess";
     iterate::read(&cx.read_text(path)?).map_err(|message| Error::content(path, 0, "", message, hint))
 }
 
@@ -77,4 +87,15 @@ pub fn warm_start(iterate: &Iterate, path: &Path, program: &mut Collocation) -> 
         upper_multipliers: iterate.upper_multipliers.clone(),
         barrier: iterate.barrier,
     })
+}
+
+/// The point of an iterate with its multipliers, without the barrier parameter of its problem.
+pub fn without_barrier(iterate: Iterate) -> WarmStart {
+    WarmStart {
+        x: iterate.x,
+        multipliers: iterate.multipliers,
+        lower_multipliers: iterate.lower_multipliers,
+        upper_multipliers: iterate.upper_multipliers,
+        barrier: None,
+    }
 }

@@ -10,7 +10,7 @@ use crate::optimal_control::run::progress::IterationProgress;
 use crate::optimal_control::run::watch::{Store, Watch};
 use crate::optimal_control::start::{fingerprint, iterate};
 use soleus_control::transcription::refined_mesh;
-use soleus_control::{Collocation, Problem, Scheme, Settings};
+use soleus_control::{Collocation, Problem, Scheme, Settings, Trajectory};
 use soleus_io::iterate::{Iterate, PhaseMesh};
 use soleus_io::study::{RefineSettings, Study};
 use soleus_optimization::NonlinearProgram;
@@ -38,10 +38,30 @@ pub trait Posed {
     fn place(&self) -> String;
 }
 
+/// The solution of a similar problem, with the same variables and constraints but other values: its motion, and the
+/// multipliers of its equations and bounds.
+#[derive(Clone, Debug)]
+pub struct Neighbour {
+    pub(crate) motion: Trajectory,
+    /// Scheme and mesh that the multipliers belong to.
+    pub(crate) phases: Vec<Settings>,
+    pub(crate) warm: WarmStart,
+}
+
+impl Neighbour {
+    /// Whether its numbers are those of this program.
+    pub(crate) fn fits(&self, program: &Collocation) -> bool {
+        let sizes = (self.warm.x.len(), self.warm.multipliers.len());
+        sizes == (program.num_variables(), program.num_constraints())
+    }
+}
+
 /// Result on one mesh.
 pub struct Solved {
     /// The program.
     pub program: Collocation,
+    /// Its schemes and meshes.
+    pub phases: Vec<Settings>,
     /// Result of the solver.
     pub solution: Solution,
     /// Variables of the solution, or of the best iterate.
@@ -64,6 +84,8 @@ pub struct Meshes<'a> {
     pub coarse: Vec<usize>,
     /// Temporary forces on the first mesh.
     pub help: Option<Help>,
+    /// The solution of a similar problem, whose multipliers are the first ones.
+    pub neighbour: Option<Neighbour>,
     /// Mesh refinement.
     pub refine: Option<RefineSettings>,
     /// Settings of the solver.
@@ -145,7 +167,11 @@ impl<'a> Meshes<'a> {
                         }
                         None => posed.start(&mut program)?,
                     }
-                    None
+                    let warm = self.with_multipliers(&program, &phases, posed)?;
+                    if warm.is_some() {
+                        options.warm_start_push = options.initial_barrier;
+                    }
+                    warm
                 }
             };
             let mut solved = self.solve_once(program, &phases, &options, warm, posed)?;
@@ -159,6 +185,19 @@ impl<'a> Meshes<'a> {
             }
             last = Some(solved);
         }
+    }
+
+    /// The guess of a program with the multipliers of the solution of a similar problem, if there is one of the same structure.
+    fn with_multipliers(
+        &self,
+        program: &Collocation,
+        phases: &[Settings],
+        posed: &dyn Posed,
+    ) -> Result<Option<WarmStart>, Error> {
+        let Some(near) = self.neighbour.as_ref().filter(|_| self.help.is_none()) else { return Ok(None) };
+        let other = if near.phases == phases { None } else { Some(posed.program(&near.phases)?) };
+        let before = other.as_ref().unwrap_or(program);
+        Ok(near.fits(before).then(|| program.with_multipliers(before, &near.warm)))
     }
 
     /// The iterate on disk. Coarser meshes lie behind it; a refined one is in no study.
@@ -205,7 +244,8 @@ impl<'a> Meshes<'a> {
         let seconds = watch.progress.finish(&solution);
         if solution.status.is_solved() {
             let x = solution.x.clone();
-            return Ok(Solved { program, solution, x, seconds, diagnosis: None });
+            let phases = phases.to_vec();
+            return Ok(Solved { program, phases, solution, x, seconds, diagnosis: None });
         }
         let (x, is_saved) = watch.give_up(&solution);
         let best = format!("the best iterate is in {}", posed.place());
@@ -220,7 +260,8 @@ impl<'a> Meshes<'a> {
         }) {
             diagnosis += diagnosis::hint_about_controls(solution.status);
         }
-        Ok(Solved { program, solution, x, seconds, diagnosis: Some(diagnosis) })
+        let phases = phases.to_vec();
+        Ok(Solved { program, phases, solution, x, seconds, diagnosis: Some(diagnosis) })
     }
 
     /// The next mesh of each phase, if these are not fine enough.

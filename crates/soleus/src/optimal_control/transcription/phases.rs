@@ -13,7 +13,7 @@ use crate::optimal_control::problem::{self, refuse_impossible};
 use crate::optimal_control::run::session::{self, Place, name_of};
 use crate::optimal_control::run::watch::Store;
 use crate::optimal_control::solution::{PhaseSolution, Solution};
-use crate::optimal_control::start::guess;
+use crate::optimal_control::start::{guess, iterate};
 use crate::optimal_control::{Solve, report, trajectory};
 use crate::source::Source;
 use soleus_control::musculoskeletal::ModelProblem;
@@ -82,6 +82,7 @@ pub fn run(cx: &Context, path: &Path, study: &Study, request: &Solve) -> Result<
         a,
         coarse: meshes::coarse(study, a),
         help: None,
+        neighbour: None,
         refine: meshes::refine(study, a),
         options: settings::solver(cx, posing.first(), false, a),
         store: Store::of_study(path, study, a, &posing.out.path),
@@ -97,7 +98,7 @@ impl Posing<'_> {
 
     /// The motion of each phase; where they are solved, also what they cost and the pages.
     fn result(&self, solved: Solved, store: Store) -> Result<Solution, Error> {
-        let Solved { mut program, solution, x, seconds, diagnosis } = solved;
+        let Solved { mut program, phases: meshes, solution, x, seconds, diagnosis } = solved;
         let mut costs = program.objective_by_goal(&x).into_iter();
         let report = Place::new(self.a.report.as_ref(), self.path, self.study.output.report.as_ref());
         let report = report.filter(|_| diagnosis.is_none());
@@ -135,15 +136,17 @@ impl Posing<'_> {
                 goals,
             });
         }
+        let iterate = store.end(self.cx, &solution);
         Ok(Solution {
             phases,
+            meshes,
             solver: solution,
             seconds,
             distance: None,
             diagnosis,
             starts: Vec::new(),
             continued: None,
-            iterate: store.kept(),
+            iterate,
         })
     }
 }
@@ -182,6 +185,16 @@ impl Posed for Posing<'_> {
             let file = phase.setup.solver.guess_file.as_ref();
             let named = || file.map(|f| Source::File(beside(self.path, f)));
             if let Some(source) = given.or_else(named) {
+                if iterate::is_file(&source) {
+                    let message = "an iterate cannot be the initial guess of several phases";
+                    return Err(Error::content(
+                        source.path(),
+                        0,
+                        "",
+                        message,
+                        "give the files of a solution (.sto)",
+                    ));
+                }
                 guess::start_from(base, program, k, &trajectory::read(self.cx, &source, base)?);
             }
             guess::apply(self.cx, self.path, &phase.guess, base, program, k)?;

@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 1e-6;
 
 /// First barrier parameter where a motion is given to start from. From a walk at 1.2 m/s, walks at 0.8 and 1.6 m/s and on slopes of 5° took
 /// 83 to 271 iterations with it, and 465 or no solution with the usual 0.1.
-const BARRIER_OF_A_GUESS: f64 = 1e-4;
+pub(crate) const BARRIER_OF_A_GUESS: f64 = 1e-4;
 
 /// Scheme, mesh and other settings of the transcription.
 pub fn transcription(

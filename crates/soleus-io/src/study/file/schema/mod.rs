@@ -360,7 +360,7 @@ pub(super) const CONTINUATION: &[Field] = &[
 pub(super) const OUTPUT_FILES: &[Field] = &[
     row!("solution" => File, "", "NAME_solution.sto", "the solution, with Moco's layout"),
     row!("report" => File, "", "none", "a page with costs, quality, plots and an animated figure"),
-    row!("iterate" => File, "", "SOLUTION.iterate", "the last iterate, for `--resume`"),
+    row!("iterate" => File, "", "SOLUTION.iterate", "the last iterate, for `--resume`; if named, it is kept on success with the multipliers, for `--guess`"),
     row!("derived" => File, "", "NAME_derived.sto", "values of the formulas of `derived`"),
     row!("save_every_s" => Number, "s", "30", "time between two saved iterates"),
 ];
