@@ -4,34 +4,41 @@ use soleus_model::Element;
 
 use super::Upgrade;
 
-/// Old and new names of classes that OpenSim still reads under the old name.
+/// Present name of a class that OpenSim still reads under an old name.
 /// Source: the `renameType` calls of OpenSim 4.6.
-const RENAMED: &[(&str, &str)] = &[
-    ("ActuatorSet", "ForceSet"),
-    ("MuscleWrap", "PathWrap"),
-    ("MuscleWrapSet", "PathWrapSet"),
-    ("MusclePoint", "PathPoint"),
-    ("MuscleViaPoint", "ConditionalPathPoint"),
-    ("MovingMusclePoint", "MovingPathPoint"),
-    ("MusclePointSet", "PathPointSet"),
-    ("MuscleMetabolicPowerProbeUmberger2010", "Umberger2010MuscleMetabolicsProbe"),
-    (
-        "MuscleMetabolicPowerProbeUmberger2010_MetabolicMuscleParameter",
-        "Umberger2010MuscleMetabolicsProbe_MetabolicMuscleParameter",
-    ),
-    (
-        "MuscleMetabolicPowerProbeUmberger2010_MetabolicMuscleParameterSet",
-        "Umberger2010MuscleMetabolicsProbe_MetabolicMuscleParameterSet",
-    ),
-    ("NaturalCubicSpline", "SimmSpline"),
-    ("natCubicSpline", "SimmSpline"),
-    ("GeneralizedForce", "CoordinateActuator"),
-    ("Schutte1993Muscle", "Schutte1993Muscle_Deprecated"),
-    ("Delp1990Muscle", "Delp1990Muscle_Deprecated"),
-];
+fn renamed(tag: &str) -> Option<&'static str> {
+    Some(match tag {
+        "ActuatorSet" => "ForceSet",
+        "MuscleWrap" => "PathWrap",
+        "MuscleWrapSet" => "PathWrapSet",
+        "MusclePoint" => "PathPoint",
+        "MuscleViaPoint" => "ConditionalPathPoint",
+        "MovingMusclePoint" => "MovingPathPoint",
+        "MusclePointSet" => "PathPointSet",
+        "MuscleMetabolicPowerProbeUmberger2010" => "Umberger2010MuscleMetabolicsProbe",
+        "MuscleMetabolicPowerProbeUmberger2010_MetabolicMuscleParameter" => {
+            "Umberger2010MuscleMetabolicsProbe_MetabolicMuscleParameter"
+        }
+        "MuscleMetabolicPowerProbeUmberger2010_MetabolicMuscleParameterSet" => {
+            "Umberger2010MuscleMetabolicsProbe_MetabolicMuscleParameterSet"
+        }
+        "NaturalCubicSpline" => "SimmSpline",
+        "natCubicSpline" => "SimmSpline",
+        "GeneralizedForce" => "CoordinateActuator",
+        "Schutte1993Muscle" => "Schutte1993Muscle_Deprecated",
+        "Delp1990Muscle" => "Delp1990Muscle_Deprecated",
+        _ => return None,
+    })
+}
 
 /// Names that are also words for other things; they are classes only as members of a list.
-const RENAMED_IN_LISTS: &[(&str, &str)] = &[("Force", "PointActuator"), ("Torque", "TorqueActuator")];
+fn renamed_in_list(tag: &str) -> Option<&'static str> {
+    match tag {
+        "Force" => Some("PointActuator"),
+        "Torque" => Some("TorqueActuator"),
+        _ => None,
+    }
+}
 
 /// Gives every element of a renamed class its present name.
 pub fn rename(root: &mut Element, _: &mut Upgrade<'_>) {
@@ -45,11 +52,8 @@ fn rename_below(e: &mut Element) {
     let in_list = matches!(e.tag.as_str(), "objects" | "components");
     for child in e.children_mut() {
         let tag = child.tag.as_str();
-        let found = RENAMED.iter().find(|(old, _)| *old == tag);
-        let found = found.or_else(|| RENAMED_IN_LISTS.iter().find(|(old, _)| in_list && *old == tag));
-        if let Some((_, new)) = found
-            && !samples
-        {
+        let found = renamed(tag).or_else(|| renamed_in_list(tag).filter(|_| in_list));
+        if let Some(new) = found.filter(|_| !samples) {
             child.tag = new.to_string();
         }
         rename_below(child);
