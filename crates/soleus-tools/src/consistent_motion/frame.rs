@@ -180,7 +180,7 @@ impl<'a> Frames<'a> {
     /// Replaces the numbers of the root's axes at the frames by those of the nearest rotations: a step is along them, to first order.
     pub fn retract(&self, basis: &Basis, c: &mut [f64]) {
         let Some(pose) = &self.pose else { return };
-        let mut columns = vec![Vec::with_capacity(basis.len()); NUMBERS];
+        let mut columns = vec![Vec::new(); NUMBERS];
         for row in &basis.rows {
             let value = |number: usize| {
                 let at = |k: usize| c[(row.first + k) * self.n + pose.root.function(number)];

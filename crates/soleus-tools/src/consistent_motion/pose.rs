@@ -251,6 +251,7 @@ impl PoseRoom {
 
     /// Turns derivatives J of equations by coordinates, speeds and accelerations into those by the functions, their rates, and the rates of
     /// these; equations from `first` on are constraints, which have derivatives by speeds in the place of those by coordinates.
+    #[allow(clippy::too_many_arguments)]
     pub fn by_functions(
         &mut self,
         system: &System,
