@@ -2,6 +2,9 @@
 
 use crate::elementary;
 
+/// The state grows by this much, the odd number nearest to 2⁶⁴ over the golden ratio, with every call.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// SplitMix64 of Steele, Lea and Flood (2014): 64 bits of state, any seed.
 ///
 /// ```
@@ -23,8 +26,14 @@ impl Random {
 
     /// 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        let bits = self.bits_after(0);
+        self.0 = self.0.wrapping_add(STEP);
+        bits
+    }
+
+    /// The 64 bits that [`bits`](Self::bits) will give after `n` other calls.
+    pub fn bits_after(&self, n: u64) -> u64 {
+        let mut z = self.0.wrapping_add(n.wrapping_add(1).wrapping_mul(STEP));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
@@ -64,9 +73,11 @@ mod tests {
     /// The first numbers from the seed 1234567, as they are published for this generator.
     #[test]
     fn analytic_published_sequence() {
-        let mut random = Random::new(1_234_567);
-        for wanted in [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423_u64] {
-            assert_eq!(random.bits(), wanted);
+        let first = Random::new(1_234_567);
+        let mut random = first.clone();
+        let published = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423_u64];
+        for (n, wanted) in (0..).zip(published) {
+            assert_eq!((random.bits(), first.bits_after(n)), (wanted, wanted));
         }
     }
 

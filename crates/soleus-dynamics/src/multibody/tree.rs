@@ -1,10 +1,11 @@
 //! The spanning tree of a model.
 
-use super::spanning_tree::pick_joints;
+use super::spanning_tree::{Pick, pick_joints};
 use crate::Options;
 use crate::joint::{Axis, AxisMotion, ConstantCurvature, CustomJoint, JointKernel};
 use crate::kinematics::{BodyFrame, Resolve};
 use soleus_math::{Rotation, SymMat33, Transform, Vec3, vec3};
+use soleus_model::body::Body;
 use soleus_model::id::{BodyId, CoordinateId, FrameId, JointId};
 use soleus_model::joint::{JointKind, SpatialTransform};
 use soleus_model::model::Model;
@@ -92,6 +93,46 @@ pub enum InertiaForm {
 }
 
 impl Node {
+    fn ground() -> Node {
+        Node {
+            parent: 0,
+            level: 0,
+            body: Some(BodyId::GROUND),
+            is_copy: false,
+            joint_id: None,
+            joint: JointKernel::Weld,
+            reversed: false,
+            X_PF: Transform::identity(),
+            X_MB: Transform::identity(),
+            F_is_aligned: true,
+            M_is_aligned: true,
+            M_is_at_origin: true,
+            has_bias: false,
+            u0: 0,
+            nu: 0,
+            mass: 0.0,
+            moment: Vec3::zero(),
+            inertia: SymMat33::zero(),
+            form: InertiaForm::Zero,
+        }
+    }
+
+    /// Gives the node a share of a body's mass and inertia.
+    fn carry(&mut self, body: &Body, share: f64, options: &Options) {
+        let c = body.mass_center;
+        let about_origin = body.inertia + SymMat33::of_point(c).scale(body.mass);
+        self.mass = body.mass * share;
+        self.moment = c * body.mass * share;
+        self.inertia = about_origin.scale(share);
+        self.form = form_of_inertia(self.mass, body.inertia.scale(share));
+        if self.is_copy && options.opensim_faults && body.mass > 0.0 {
+            // OpenSim takes the radii of gyration about the origin, squared, for moments of inertia at the mass centre.
+            let central = about_origin.scale(1.0 / body.mass);
+            self.inertia = central + SymMat33::of_point(c).scale(self.mass);
+            self.form = form_of_inertia(self.mass, central);
+        }
+    }
+
     /// Whether the motion subspace, in the parent's joint frame and about its origin, does not depend on the
     /// coordinates; the bias acceleration is then zero too.
     pub fn has_constant_subspace(&self) -> bool {
@@ -198,29 +239,8 @@ impl Tree {
         let picks = pick_joints(model)?;
         let copies_of = |b: usize| picks.iter().filter(|p| p.copy && p.outboard == b).count();
 
-        let ground = Node {
-            parent: 0,
-            level: 0,
-            body: Some(BodyId::GROUND),
-            is_copy: false,
-            joint_id: None,
-            joint: JointKernel::Weld,
-            reversed: false,
-            X_PF: Transform::identity(),
-            X_MB: Transform::identity(),
-            F_is_aligned: true,
-            M_is_aligned: true,
-            M_is_at_origin: true,
-            has_bias: false,
-            u0: 0,
-            nu: 0,
-            mass: 0.0,
-            moment: Vec3::zero(),
-            inertia: SymMat33::zero(),
-            form: InertiaForm::Zero,
-        };
         let mut t = Tree {
-            nodes: vec![ground],
+            nodes: vec![Node::ground()],
             num_mobilities: 0,
             support: Vec::new(),
             angular: Vec::new(),
@@ -235,70 +255,56 @@ impl Tree {
         };
 
         for pick in &picks {
-            let (X_PF, X_BM, kind) = match pick.joint {
-                Some(j) => {
-                    let joint = &model.joints[j.0];
-                    let (mut f, mut m) = (joint.parent, joint.child);
-                    if pick.reversed {
-                        std::mem::swap(&mut f, &mut m);
-                    }
-                    t.joint_order.push(j);
-                    (model.frames[f.0].X_BF, model.frames[m.0].X_BF, joint.kind.clone())
-                }
-                None => {
-                    t.unconnected.push(BodyId(pick.outboard));
-                    (Transform::identity(), Transform::identity(), JointKind::Free)
-                }
-            };
-            let body = &model.bodies[pick.outboard];
-            // Copies of one body share its mass evenly.
-            let share = 1.0 / (1 + copies_of(pick.outboard)) as f64;
-            let c = body.mass_center;
-            let about_origin = body.inertia + SymMat33::of_point(c).scale(body.mass);
-            let coordinates = pick.joint.map_or(&[][..], |j| &model.joints[j.0].coordinates);
-
-            let parent = t.node_of_body[pick.inboard];
-            let tip =
-                t.push_joint(options, parent, &kind, X_PF, X_BM, pick.reversed, pick.joint, coordinates);
+            let tip = t.push_pick(model, options, pick);
             let node = &mut t.nodes[tip];
             node.body = Some(BodyId(pick.outboard));
             node.is_copy = pick.copy;
-            node.mass = body.mass * share;
-            node.moment = c * body.mass * share;
-            node.inertia = about_origin.scale(share);
-            node.form = form_of_inertia(node.mass, body.inertia.scale(share));
-            if pick.copy && options.opensim_faults && body.mass > 0.0 {
-                // OpenSim takes the radii of gyration about the origin, squared, for moments of inertia at the mass centre.
-                let central = about_origin.scale(1.0 / body.mass);
-                node.inertia = central + SymMat33::of_point(c).scale(node.mass);
-                node.form = form_of_inertia(node.mass, central);
-            }
-            if pick.copy {
-                if let Some(joint) = pick.joint {
-                    let at = |body| BodyFrame { body, X_BF: Transform::identity() };
-                    t.loops.push(LoopWeld {
-                        joint,
-                        first: at(t.node_of_body[pick.outboard]),
-                        second: at(tip),
-                    });
-                }
-            } else {
+            // Copies of one body share its mass evenly.
+            let share = 1.0 / (1 + copies_of(pick.outboard)) as f64;
+            node.carry(&model.bodies[pick.outboard], share, options);
+            if !pick.copy {
                 t.node_of_body[pick.outboard] = tip;
+            } else if let Some(joint) = pick.joint {
+                let at = |body| BodyFrame { body, X_BF: Transform::identity() };
+                t.loops.push(LoopWeld { joint, first: at(t.node_of_body[pick.outboard]), second: at(tip) });
             }
         }
 
         t.frames =
             model.frames.iter().map(|f| BodyFrame { body: t.node_of_body[f.body.0], X_BF: f.X_BF }).collect();
-        // Loops closed by a weld joint need no copy: the weld becomes a constraint.
-        for (j, joint) in model.joints.iter().enumerate() {
-            if joint.kind == JointKind::Weld && !t.joint_order.contains(&JointId(j)) {
-                let (first, second) = (t.frame(joint.parent), t.frame(joint.child));
-                t.loops.push(LoopWeld { joint: JointId(j), first, second });
-            }
-        }
+        t.find_welded_loops(model);
         t.find_support();
         t.find_massless();
         Ok(t)
+    }
+
+    /// Appends the node or nodes of the joint that carries a body, or of a free joint if it has none; returns the index of the last.
+    fn push_pick(&mut self, model: &Model, options: &Options, pick: &Pick) -> usize {
+        let parent = self.node_of_body[pick.inboard];
+        let Some(j) = pick.joint else {
+            self.unconnected.push(BodyId(pick.outboard));
+            let (X_PF, X_BM) = (Transform::identity(), Transform::identity());
+            return self.push_joint(options, parent, &JointKind::Free, X_PF, X_BM, pick.reversed, None, &[]);
+        };
+        let joint = &model.joints[j.0];
+        let (mut f, mut m) = (joint.parent, joint.child);
+        if pick.reversed {
+            std::mem::swap(&mut f, &mut m);
+        }
+        self.joint_order.push(j);
+        let (X_PF, X_BM) = (model.frames[f.0].X_BF, model.frames[m.0].X_BF);
+        let (kind, coordinates) = (&joint.kind, &joint.coordinates[..]);
+        self.push_joint(options, parent, kind, X_PF, X_BM, pick.reversed, Some(j), coordinates)
+    }
+
+    /// Loops closed by a weld joint need no copy: the weld becomes a constraint.
+    fn find_welded_loops(&mut self, model: &Model) {
+        for (j, joint) in model.joints.iter().enumerate() {
+            if joint.kind == JointKind::Weld && !self.joint_order.contains(&JointId(j)) {
+                let (first, second) = (self.frame(joint.parent), self.frame(joint.child));
+                self.loops.push(LoopWeld { joint: JointId(j), first, second });
+            }
+        }
     }
 
     /// Appends the node or nodes of one joint; returns the index of the last, which carries the body.

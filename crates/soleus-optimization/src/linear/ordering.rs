@@ -1,5 +1,6 @@
 //! Elimination order with little fill-in.
 
+use soleus_math::Random;
 use std::collections::BTreeSet;
 
 /// A graph whose nodes are to be eliminated.
@@ -287,12 +288,9 @@ impl Quotient {
     }
 }
 
-/// Spreads small numbers over 64 bits, so that sums tell sets apart (the mixer of splitmix64).
+/// Spreads small numbers over 64 bits, so that sums tell sets apart.
 fn spread(i: u32) -> u64 {
-    let mut z = (u64::from(i) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Random::new(0).bits_after(u64::from(i))
 }
 
 #[cfg(test)]
