@@ -99,8 +99,8 @@ fn kind(rust: &str, types: &BTreeMap<String, Type>) -> Value {
     if let Some(t) = inner("Vec<") {
         return json!({ "kind": "list", "of": kind(t, types) });
     }
-    if rust.starts_with('[') {
-        return json!({ "kind": "list", "of": json!({ "kind": "number" }) });
+    if let Some((of, _)) = rust.strip_prefix('[').and_then(|r| r.split_once(';')) {
+        return json!({ "kind": "list", "of": kind(of.trim(), types) });
     }
     match rust {
         "f64" => json!({ "kind": "number" }),

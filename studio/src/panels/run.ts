@@ -265,6 +265,17 @@ export function runPanel(app: App): HTMLElement {
       }
       case "list": {
         if (EDITED.includes(type.of.type)) return listOf(path, name, type, help);
+        if (type.of.kind === "list" && type.of.of.kind === "text") {
+          // Pairs of names, as the command takes them.
+          const pairs = (value ?? []).map((p: string[]) => p.join("=")).join(", ");
+          input = h("input", { type: "text", value: pairs, placeholder: "A=B, C=D", ...common, onchange: (e: any) => {
+            const list = e.target.value.split(",").map((p: string) => p.trim()).filter((p: string) => p !== "");
+            const odd = list.find((p: string) => p.split("=").length !== 2);
+            if (odd !== undefined) app.fail(new Error(`${odd}: write a pair of names, such as R.Knee=RLFC`));
+            else change(list.map((p: string) => p.split("=").map((n) => n.trim())));
+          } });
+          break;
+        }
         const simple = ["number", "text", "file", "integer"].includes(type.of.kind);
         const text = simple ? (value ?? []).join(", ") : JSON.stringify(value ?? []);
         input = h("input", { type: "text", value: text, placeholder: "none", ...common, onchange: (e: any) => {

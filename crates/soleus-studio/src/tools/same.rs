@@ -5,6 +5,8 @@ use super::python::{python, python_of_command};
 use super::setups::by_setup_file;
 use super::verbs::{SPACED, VERBS};
 use serde_json::{Map, Value, json};
+use soleus::analysis::standard;
+use std::path::Path;
 
 /// Groups that a request may be without: their fields count one by one.
 const OPTIONAL: &[&str] = &["factors", "placing"];
@@ -149,6 +151,86 @@ fn parts(list: &[Value]) -> Option<Vec<String>> {
     list.iter().map(part).collect()
 }
 
+/// Words of analyses as `soleus analyze` names them; nothing if one has settings that no word can say.
+fn analyses(list: &[Value]) -> Option<Vec<String>> {
+    const NAMES: &[&str] = &[
+        "kinematics",
+        "body",
+        "muscle",
+        "joint-reaction",
+        "joint-power",
+        "forces",
+        "actuation",
+        "induced",
+        "states",
+        "probes",
+    ];
+    let of = |v: &Value, key: &str| v.get(key).cloned().unwrap_or(Value::Null);
+    // The command has these for all analyses together.
+    let (every, degrees) = (of(list.first()?, "step_interval"), of(list.first()?, "in_degrees"));
+    let (mut names, mut points): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+    for analysis in list {
+        if of(analysis, "on") != true
+            || of(analysis, "step_interval") != every
+            || of(analysis, "in_degrees") != degrees
+        {
+            return None;
+        }
+        let kind = of(analysis, "kind");
+        if let Some(point) = kind.get("point_kinematics") {
+            let place: Vec<String> = point.get("point")?.as_array()?.iter().map(plain).collect();
+            let (name, body) = (point.get("point_name")?.as_str()?, point.get("body")?.as_str()?);
+            if !of(point, "relative_to").is_null() {
+                return None;
+            }
+            points.push(format!("{name}={body},{}", place.join(",")));
+            continue;
+        }
+        let usual = |name: &&str| {
+            let usual = standard(name).and_then(|s| serde_json::to_value(s).ok());
+            usual.is_some_and(|u| is_same(&of(&u, "kind"), &kind) && of(&u, "name") == of(analysis, "name"))
+        };
+        names.push(NAMES.iter().copied().find(usual)?);
+    }
+    if !points.is_empty() {
+        names.push("point");
+    }
+    let mut words = vec!["--analyses".to_string(), names.join(",")];
+    words.extend(points.iter().flat_map(|p| ["--point".to_string(), quoted(p)]));
+    if !is_same(&every, &json!(1)) {
+        words.extend(["--every".to_string(), plain(&every)]);
+    }
+    if degrees == false {
+        words.push("--radians".to_string());
+    }
+    Some(words)
+}
+
+/// Words of factors of bodies as `soleus scale` takes them; nothing if one is not applied.
+fn factors(list: &[Value]) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    for factor in list.iter().filter(|f| f.get("apply") == Some(&Value::Bool(true))) {
+        let scales: Vec<String> = factor.get("scales")?.as_array()?.iter().map(plain).collect();
+        words.push("--factor".to_string());
+        words.push(quoted(&format!("{}={}", factor.get("segment")?.as_str()?, scales.join(","))));
+    }
+    (words.len() == 2 * list.len()).then_some(words)
+}
+
+/// What `soleus scale` takes for granted: one static trial for sizes and places, and the name of the file as that of the model.
+fn is_said_otherwise(request: &Value, path: &str, value: &Value) -> bool {
+    let of = |path: &str| request.pointer(path).unwrap_or(&Value::Null);
+    match path {
+        "placing.markers" | "placing.from" | "placing.to" => {
+            is_same(of(&path.replace("placing.", "/factors/")), value)
+        }
+        "name" => {
+            of("/output/model").as_str().and_then(|f| Path::new(f).file_stem()?.to_str()) == value.as_str()
+        }
+        _ => false,
+    }
+}
+
 /// The command; or the fields that it has no flag for.
 fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Result<String, Vec<String>> {
     let verb = VERBS.iter().find(|v| v.tool == tool).ok_or_else(Vec::new)?;
@@ -165,7 +247,10 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Result<
         let listed = match (tool, path.as_str(), value) {
             ("pipeline_of_trials", "trials", Value::Array(list)) => recorded(list),
             ("add", "parts", Value::Array(list)) => parts(list),
-            ("pipeline_of_trials", "map", Value::Array(list)) => {
+            ("analyze", "analyses", Value::Array(list)) => analyses(list),
+            ("scale", "factors.manual", Value::Array(list)) => factors(list),
+            ("scale", path, value) if is_said_otherwise(request, path, value) => Some(Vec::new()),
+            ("pipeline_of_trials" | "scale", "map", Value::Array(list)) => {
                 let pair = |p: &Value| Some(format!("{}={}", p.get(0)?.as_str()?, p.get(1)?.as_str()?));
                 list.iter()
                     .map(pair)
@@ -213,7 +298,15 @@ fn command(tool: &str, request: &Value, changed: &[(String, &Value)]) -> Result<
     {
         words.push("--exclude".to_string());
     }
+    if tool == "scale" && is_static(request, "/factors") && !is_static(request, "/placing") {
+        words.push("--keep-markers".to_string());
+    }
     if missing.is_empty() { Ok(words.join(" ")) } else { Err(missing) }
+}
+
+/// Whether a part of scaling has a static trial.
+fn is_static(request: &Value, part: &str) -> bool {
+    request.pointer(part).and_then(|p| p.get("markers")).is_some_and(|m| !m.is_null())
 }
 
 /// As a word of a command.
@@ -327,6 +420,48 @@ mod tests {
             "soleus info m.osim > m.txt"
         );
         assert_eq!(same("leg_tour", &Value::Null)["command"], "soleus demo --leg");
+    }
+
+    #[test]
+    fn analytic_commands_of_analyses() {
+        let named = |names: &[&str]| -> Vec<Value> {
+            names.iter().map(|n| serde_json::to_value(standard(n).unwrap()).unwrap()).collect()
+        };
+        let point = json!({ "name": "PointKinematics", "on": true, "step_interval": 1, "in_degrees": true,
+            "kind": { "point_kinematics": { "body": "calcn_r", "point_name": "heel", "point": [0.0, -0.01, 0.5] } } });
+        let mut list = named(&["body", "joint-reaction"]);
+        list.push(point);
+        let mut fields =
+            json!({ "model": "m.osim", "motion": "w.mot", "analyses": list, "output.folder": "out" });
+        let found = same("analyze", &request("analyze", &fields));
+        assert_eq!(
+            found["command"],
+            "soleus analyze --model m.osim --motion w.mot --analyses body,joint-reaction,point --point heel=calcn_r,0.0,-0.01,0.5 --out out"
+        );
+        fields["analyses"][1]["kind"]["joint_reaction"]["on_bodies"] = json!(["parent"]);
+        let found = same("analyze", &request("analyze", &fields));
+        assert_eq!((&found["command"], &found["no_flag"]), (&Value::Null, &json!(["analyses"])));
+    }
+
+    /// One static trial for sizes and markers is one flag; two are more than the command has.
+    #[test]
+    fn analytic_commands_of_scaling() {
+        let manual = json!([{ "segment": "torso", "apply": true, "scales": [1.0, 1.1, 1.0] }]);
+        let mut fields = json!({ "model": "m.osim", "mass": 72, "map": [["R Knee", "RLFC"]], "output.model": "subject.osim", "output.pose": null,
+            "factors": { "markers": "s.trc", "from": 1.0, "manual": manual }, "placing": { "markers": "s.trc", "from": 1.0 } });
+        let found = same("scale", &request("scale", &fields));
+        assert_eq!(
+            found["command"],
+            "soleus scale --model m.osim --mass 72 --map 'R Knee=RLFC' --static s.trc --from 1.0 --factor torso=1.0,1.1,1.0 --out subject.osim"
+        );
+        fields["placing"]["from"] = json!(2.0);
+        assert_eq!(same("scale", &request("scale", &fields))["no_flag"], json!(["placing.from"]));
+        fields["placing"] = Value::Null;
+        let found = same("scale", &request("scale", &fields));
+        assert!(
+            found["command"].as_str().unwrap().ends_with(" --out subject.osim --keep-markers"),
+            "{found}"
+        );
     }
 
     #[test]
