@@ -130,20 +130,22 @@ const MOVES: f64 = 0.3;
 
 /// Says if angles that are read as degrees look like radians.
 fn check_radians(model: &Model, motion: &Table, log: &mut Diagnostics) {
+    let angles = || coordinates_of(model, motion, MotionType::Rotational);
+    let largest_of_all = angles().fold(0.0, |m: f64, (_, column)| m.max(largest(column)));
+    if angles().count() < 3 || !(largest_of_all < std::f64::consts::PI) {
+        return;
+    }
     let t = motion.times();
-    let (mut largest_of_all, mut fastest) = (0.0f64, ("", 0.0f64));
-    let mut count = 0;
-    for (c, column) in coordinates_of(model, motion, MotionType::Rotational) {
-        count += 1;
-        largest_of_all = largest_of_all.max(largest(column));
-        for (i, x) in column.iter().enumerate() {
-            let later = t.partition_point(|&s| s < t[i] + WINDOW_S);
+    let later: Vec<usize> = t.iter().map(|&now| t.partition_point(|&s| s < now + WINDOW_S)).collect();
+    let mut fastest = ("", 0.0f64);
+    for (c, column) in angles() {
+        for (x, &later) in column.iter().zip(&later) {
             if let Some(y) = column.get(later).filter(|y| (*y - x).abs() > fastest.1) {
                 fastest = (&c.name, (y - x).abs());
             }
         }
     }
-    if count >= 3 && largest_of_all < std::f64::consts::PI && fastest.1 > MOVES {
+    if fastest.1 > MOVES {
         let message = format!(
             "angles are assumed to be in degrees, but none exceeds {largest_of_all:.2} while `{}` changes by {:.2} in {WINDOW_S} s: these look like radians",
             fastest.0, fastest.1
