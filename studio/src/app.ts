@@ -185,10 +185,10 @@ export class App {
         const root = rootOf(new TextDecoder().decode(a.bytes(a.value.bytes).subarray(0, 4000)));
         if (/Tool$|^Moco|^IMU/.test(root)) return this.showForm("setup_file", "file", name);
         if (root === "ExternalLoads" && this.doc.motion) return this.openMotion(this.doc.motion.file, { loads: name });
-        return this.say({ kind: "note", text: `${base(name)}${root ? ` (${root})` : ""} is there for tools to use` });
+        return this.say({ kind: "note", text: `${base(name)}${root ? ` (${root})` : ""} is available to the tools` });
       }
       default:
-        this.say({ kind: "note", text: `${base(name)} is there for tools to use` });
+        this.say({ kind: "note", text: `${base(name)} is available to the tools` });
     }
   }
 

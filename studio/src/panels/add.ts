@@ -45,7 +45,7 @@ export function addPanel(app: App): HTMLElement {
         readers.push([f.name, () => select.value]);
         inputs = [select];
       } else if (f.kind === "place") {
-        const [body, place] = [choice(`${f.name} body`, bodies), h("input", { type: "text", value: "0 0 0", "aria-label": `${f.name}, place in the body (m)` })];
+        const [body, place] = [choice(`${f.name} body`, bodies), h("input", { type: "text", value: "0 0 0", "aria-label": `${f.name}, location in the body (m)` })];
         readers.push([f.name, () => ({ body: body.value, location: place.value.trim().split(/[\s,]+/).map(Number) })]);
         inputs = [h("span", { class: "column" }, body, place)];
       } else {

@@ -432,6 +432,6 @@ export function runPanel(app: App): HTMLElement {
     h("div", { class: "row" }, start, h("button", { class: "small", onclick: () => begin() }, "Use open files")), absent, results,
     h("details", {}, h("summary", {}, "Command and Python code"), same));
   app.store.on(["model", "motion", "measured", "done"], () => forms && current && fill());
-  void load().catch(() => box.replaceChildren(h("p", { class: "faint" }, "A shared page does not compute.")));
+  void load().catch(() => box.replaceChildren(h("p", { class: "faint" }, "Tools cannot be run in a shared page.")));
   return box;
 }

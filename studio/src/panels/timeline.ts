@@ -17,7 +17,7 @@ export function timeline(app: App): HTMLElement {
   const loop = tool("loop", "Loop (L)", () => store.set({ loop: !doc.loop }), { "aria-pressed": "true" });
   const follow = h("input", { type: "checkbox", "data-do": "follow", onchange: () => store.set({ follow: follow.checked }) });
   const bar = h("div", { class: "timeline" }, tool("first", "To the start (Home)", () => app.seek(-Infinity)), play, scrub, clock, speed, loop,
-    h("label", { class: "check", title: "The camera goes with the figure (F)" }, follow, "follow"));
+    h("label", { class: "check", title: "Follow the figure (F)" }, follow, "follow"));
   const ends = () => {
     const t = app.times;
     bar.hidden = !t;
