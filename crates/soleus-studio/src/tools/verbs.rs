@@ -24,6 +24,7 @@ impl Verb {
     }
 }
 
+/// What `analyze` and `so` share.
 const MOTION: &[Flag] = &[
     ("model", "--model"),
     ("motion", "--motion"),
@@ -34,9 +35,6 @@ const MOTION: &[Flag] = &[
     ("cutoff_hz", "--cutoff-hz"),
     ("from", "--from"),
     ("to", "--to"),
-    ("every", "--every"),
-    ("exponent", "--exponent"),
-    ("muscle_physiology", "--isometric!"),
     ("output.folder", "--out"),
     ("opensim_faults", "--opensim-faults"),
     ("root_angles", "--root-angles"),
@@ -125,26 +123,18 @@ pub(super) const VERBS: &[Verb] = &[
             ("root_angles", "--root-angles"),
         ]],
     },
-    Verb { tool: "static_optimization", verb: "so", flags: &[MOTION] },
+    Verb {
+        tool: "static_optimization",
+        verb: "so",
+        flags: &[
+            MOTION,
+            &[("every", "--every"), ("exponent", "--exponent"), ("muscle_physiology", "--isometric!")],
+        ],
+    },
     Verb {
         tool: "analyze",
         verb: "analyze",
-        flags: &[&[
-            ("model", "--model"),
-            ("motion", "--motion"),
-            ("loads", "--loads"),
-            ("force_sets", "--reserves"),
-            ("residuals", "--residuals"),
-            ("reserves", "--reserves"),
-            ("cutoff_hz", "--cutoff-hz"),
-            ("from", "--from"),
-            ("to", "--to"),
-            ("controls", "--controls"),
-            ("equilibrate", "--equilibrate"),
-            ("output.folder", "--out"),
-            ("opensim_faults", "--opensim-faults"),
-            ("root_angles", "--root-angles"),
-        ]],
+        flags: &[MOTION, &[("controls", "--controls"), ("equilibrate", "--equilibrate")]],
     },
     Verb {
         tool: "scale",
